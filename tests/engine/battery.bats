@@ -9,7 +9,7 @@ load lib/frame
 export FB_DOCKER_NET=own
 frame docker podman battery
 
-file_require() { require_tool python3 jq crun runc; }
+file_require() { require_tool python3 gojq crun runc; }
 
 policy() { battery_policy; }
 
@@ -143,7 +143,7 @@ podman_others() {
 # bundles_of LOW
 bundles_of() {
     battery_bundle_base
-    jq -n --slurpfile policy <(sed 's#^ *//.*##; s# //.*##' "$FB_POLICY") --arg low "$1" '$policy[0] + {runtime: {paths: [$low]}}' >"$FB_DIR/policy-$1.json"
+    gojq -n --slurpfile policy <(sed 's#^ *//.*##; s# //.*##' "$FB_POLICY") --arg low "$1" '$policy[0] + {runtime: {paths: [$low]}}' >"$FB_DIR/policy-$1.json"
     chmod 0644 "$FB_DIR/policy-$1.json"
     export -f battery_bundle within
     export BATTERY_DIRECTORIES="/run/flatbed $FB_DIR/state"

@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 load lib/frame
 frame rootless battery
 
-file_require() { require_tool python3 jq; }
+file_require() { require_tool python3 gojq; }
 
 policy() { battery_policy; }
 

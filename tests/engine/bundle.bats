@@ -318,10 +318,10 @@ untouched() {
     expect_output ""
     # shellcheck disable=SC2154
     expect_match secret "$stderr"
-    expect_equal "$(jq -s length "$log")" 1
-    expect_equal "$(jq -r .level "$log")" error
-    expect_match secret "$(jq -r .msg "$log")"
-    expect_match '^[0-9]{4}-[0-9]{2}-[0-9]{2}T' "$(jq -r .time "$log")"
+    expect_equal "$(gojq -s length "$log")" 1
+    expect_equal "$(gojq -r .level "$log")" error
+    expect_match secret "$(gojq -r .msg "$log")"
+    expect_match '^[0-9]{4}-[0-9]{2}-[0-9]{2}T' "$(gojq -r .time "$log")"
     rm "$log"
 }
 

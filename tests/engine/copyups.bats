@@ -8,7 +8,7 @@ frame docker podman containerd
 
 file_require() {
     require_flatbed
-    require_tool jq python3
+    require_tool gojq python3
     overlay_works || refuse "no overlay mounts here"
 }
 
@@ -26,7 +26,7 @@ WORK='echo more >>/lib/f4; chmod 0700 /lib/f3; rm /lib/f6; mkdir /new; echo a >/
     rm /lib/last; echo other >/lib/last; touch "/new/a b"'
 
 # copyups WORD STORE: what is said of one container, as JSON.
-copyups() { "$FLATBED" copyups "$1" --store="$2" --json | jq -e '.containers[0]'; }
+copyups() { "$FLATBED" copyups "$1" --store="$2" --json | gojq -e '.containers[0]'; }
 
 # Changes of `docker diff` by kind, of all that is no directory in the container: A new, C changed, D deleted.
 changes_of() {
@@ -37,7 +37,7 @@ changes_of() {
     done < <(docker_cli diff "$1") | sort | uniq -c | awk '{ printf "%s%s ", $2, $1 }'
 }
 
-said() { jq -r '"A\(.new.files) C\(.copied.files + .replaced.files) D\(.whiteouts) "' <<<"$1"; }
+said() { gojq -r '"A\(.new.files) C\(.copied.files + .replaced.files) D\(.whiteouts) "' <<<"$1"; }
 
 @test "docker: running and stopped, as docker diff has it, with the lines of the Dockerfile" {
     local said
@@ -45,15 +45,15 @@ said() { jq -r '"A\(.new.files) C\(.copied.files + .replaced.files) D\(.whiteout
     wait_for docker_logs_have box ready
     said=$(copyups box "$FB_DIR/docker")
     expect_equal "$(said "$said")" "$(changes_of box)"
-    jq -e '.engine == "docker" and .running and .image == "flatbed-deep:1" and .unread == 0' <<<"$said"
-    jq -e '.replaced.files == 1 and .copied.files == 2' <<<"$said"
-    jq -e '.files[] | select(.path == "/lib/f4") | .change == "copied" and .created_by == "layer 4"' <<<"$said"
-    jq -e '.largest[0].what == "PyTorch'"'"'s cache of models"' <<<"$said"
-    expect_equal "$(jq -r '.files[] | select(.path == "/lib/f4") | .layer' <<<"$said")" \
+    gojq -e '.engine == "docker" and .running and .image == "flatbed-deep:1" and .unread == 0' <<<"$said"
+    gojq -e '.replaced.files == 1 and .copied.files == 2' <<<"$said"
+    gojq -e '.files[] | select(.path == "/lib/f4") | .change == "copied" and .created_by == "layer 4"' <<<"$said"
+    gojq -e '.largest[0].what == "PyTorch'"'"'s cache of models"' <<<"$said"
+    expect_equal "$(gojq -r '.files[] | select(.path == "/lib/f4") | .layer' <<<"$said")" \
         "$(layer_of docker /lib/f4 "$said")"
     docker_cli stop -t 0 box
     expect_equal "$(said "$(copyups box "$FB_DIR/docker")")" "$(said "$said")"
-    jq -e '.running | not' <<<"$(copyups box "$FB_DIR/docker")"
+    gojq -e '.running | not' <<<"$(copyups box "$FB_DIR/docker")"
     docker_cli rm box >/dev/null
     run "$FLATBED" copyups box --store="$FB_DIR/docker"
     expect_status 2
@@ -64,7 +64,7 @@ layer_of() {
     local number directory
     while read -r number directory; do
         [ ! -e "$directory$2" ] || { echo "$number"; return; }
-    done < <(jq -r '.layers[] | "\(.layer) \(.directory)"' <<<"$3")
+    done < <(gojq -r '.layers[] | "\(.layer) \(.directory)"' <<<"$3")
 }
 
 @test "podman: running and stopped, as podman diff has it" {
@@ -75,11 +75,11 @@ layer_of() {
     wanted=$(podman_cli diff box | awk '$2 ~ /^\/(lib\/(f[346]|last)|new\/.*|root\/.cache\/torch\/.*)$/ { print $1 }' |
         sort | uniq -c | awk '{ printf "%s%s ", $2, $1 }')
     # podman makes files and directories of its own at the start: mount points in /etc and /run.
-    jq -e '.engine == "podman" and .running and .copied.files == 2 and .replaced.files == 1 and .whiteouts == 1' <<<"$said"
+    gojq -e '.engine == "podman" and .running and .copied.files == 2 and .replaced.files == 1 and .whiteouts == 1' <<<"$said"
     expect_equal "$wanted" "A4 C3 D1 "
-    jq -e '.files[] | select(.path == "/lib/f4") | .created_by == "layer 4"' <<<"$said"
+    gojq -e '.files[] | select(.path == "/lib/f4") | .created_by == "layer 4"' <<<"$said"
     podman_cli stop -t 0 box
-    jq -e '(.running | not) and .copied.files == 2 and .replaced.files == 1' <<<"$(copyups box "$FB_DIR/podman/root")"
+    gojq -e '(.running | not) and .copied.files == 2 and .replaced.files == 1' <<<"$(copyups box "$FB_DIR/podman/root")"
 }
 
 @test "containerd: a running task, by its mount, and a stopped one; Docker's containers are not listed twice" {
@@ -88,19 +88,19 @@ layer_of() {
     ctr_start c1 -- sh -c "$WORK; sleep 600"
     wait_for ctr_is c1 RUNNING
     wait_for has_copies c1
-    "$FLATBED" copyups c1 --json | jq -e '.containers | length == 1 and (.[0] | .engine == "containerd" and .running
+    "$FLATBED" copyups c1 --json | gojq -e '.containers | length == 1 and (.[0] | .engine == "containerd" and .running
         and .copied.files == 2 and .replaced.files == 1 and .new.files == 4 and .whiteouts == 1)'
     ctr_cli task kill --signal KILL c1
     wait_for ctr_is c1 STOPPED
     ctr_cli task rm c1
     # Only containerd knows the directories of a stopped container, and the image.
-    said=$("$FLATBED" copyups c1 --containerd="$FB_DIR/containerd.sock" --json | jq -e '.containers[0]')
-    jq -e '(.running | not) and .engine == "containerd" and .copied.files == 2 and .new.files == 4 and .whiteouts == 1
+    said=$("$FLATBED" copyups c1 --containerd="$FB_DIR/containerd.sock" --json | gojq -e '.containers[0]')
+    gojq -e '(.running | not) and .engine == "containerd" and .copied.files == 2 and .new.files == 4 and .whiteouts == 1
         and .image == "docker.io/library/flatbed-deep:1"' <<<"$said"
-    jq -e '.files[] | select(.path == "/lib/f4") | .change == "copied" and .created_by == "layer 4"' <<<"$said"
+    gojq -e '.files[] | select(.path == "/lib/f4") | .change == "copied" and .created_by == "layer 4"' <<<"$said"
     ctr_cli container rm c1
     run "$FLATBED" copyups c1 --containerd="$FB_DIR/containerd.sock"
     expect_status 2
 }
 
-has_copies() { "$FLATBED" copyups "$1" --json | jq -e '.containers[0] | .replaced.files == 1 and .new.files == 4'; }
+has_copies() { "$FLATBED" copyups "$1" --json | gojq -e '.containers[0] | .replaced.files == 1 and .new.files == 4'; }

@@ -12,7 +12,7 @@ load lib/docker
 
 file_require() {
     docker_require
-    require_tool jq dpkg-divert
+    require_tool gojq dpkg-divert
     overlay_works || refuse "no overlay mounts on $FB_DIR"
 }
 

@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 load lib/frame
 frame docker
 
-file_require() { require_tool jq; }
+file_require() { require_tool gojq; }
 
 test_begin() {
     mkdir -p "$FB_DIR/log"
@@ -31,7 +31,7 @@ END
 }
 
 # written CONTAINER FILTER: applies the filter to the only record of the container.
-written() { jq -c "select(.container == \"$1\") | $2" "$FB_DIR/log/audit.jsonl"; }
+written() { gojq -c "select(.container == \"$1\") | $2" "$FB_DIR/log/audit.jsonl"; }
 
 @test "docker: a container that ran and one that was refused have one record each" {
     run docker_run --name ran --user 1234:1234 "$FB_IMAGE" true

@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 load lib/frame
 frame docker
 
-file_require() { require_tool python3 jq losetup; }
+file_require() { require_tool python3 gojq losetup; }
 
 # Only paths of volumes, homes and logs are changed: those of engines are found.
 policy() {

@@ -156,7 +156,7 @@ listed() {
 @test "flatten --last: docker save NAME, flattened, is the same image" {
     local daemon archive last
     save_layers
-    last=$(docker_cli inspect "$FB_LAYERS" | jq '.[0].RootFS.Layers | length')
+    last=$(docker_cli inspect "$FB_LAYERS" | gojq '.[0].RootFS.Layers | length')
     daemon=$(flatten --quiet --last="$last" "$FB_LAYERS" "oci:$FB_DIR/out/daemon:v1")
     archive=$(flatten --quiet - "oci:$FB_DIR/out/archive:v1" <"$FB_DIR/layers.tar")
     expect_match '^sha256:[0-9a-f]+' "$daemon"
@@ -229,7 +229,7 @@ finds_no_room() {
 # ------------------------------------------------------------------ some layers stay
 
 # layers_of IMAGE N: the diff_ids of its N oldest layers.
-layers_of() { docker_cli inspect "$1" | jq -c ".[0].RootFS.Layers[:$2]"; }
+layers_of() { docker_cli inspect "$1" | gojq -c ".[0].RootFS.Layers[:$2]"; }
 
 @test "flatten --keep-base: docker shares the layers that stay, runs the image and shows the same" {
     local -a original
@@ -255,7 +255,7 @@ layers_of() { docker_cli inspect "$1" | jq -c ".[0].RootFS.Layers[:$2]"; }
     local -a steps
     # The image of the classic builder after its fourth layer.
     mapfile -t steps < <(docker_cli images --all --quiet --no-trunc)
-    base=$(docker_cli inspect "${steps[@]}" | jq -r --argjson layers "$(layers_of "$FB_LAYERS" 4)" \
+    base=$(docker_cli inspect "${steps[@]}" | gojq -r --argjson layers "$(layers_of "$FB_LAYERS" 4)" \
         'map(select(.RootFS.Layers == $layers)) | first | .Id')
     run flatten --quiet --keep-base="$base" "$FB_LAYERS" docker-daemon:fb-on-base:1
     expect_status 0
@@ -263,7 +263,7 @@ layers_of() { docker_cli inspect "$1" | jq -c ".[0].RootFS.Layers[:$2]"; }
     expect_same_image "$FB_LAYERS" fb-on-base:1 5
     flatten --quiet --keep-base=4 "$FB_LAYERS" "oci:$FB_DIR/out/kept:v1" >/dev/null
     run flatten --quiet --keep-base="oci:$FB_DIR/out/kept:v1" --dry-run --json "$FB_LAYERS"
-    expect_equal "$(jq .layers.kept <<<"$output")" 4
+    expect_equal "$(gojq .layers.kept <<<"$output")" 4
 }
 
 @test "flatten --keep-base: skopeo and podman take the result" {

@@ -102,10 +102,10 @@ waiting() {
     save_layers
     flatten --quiet "$FB_DIR/layers.tar" "oci:$FB_DIR/out/config:v2" >/dev/null
     for tag in v1 v2; do
-        after=$(jq -r --arg tag $tag '.manifests[] | select(.annotations["org.opencontainers.image.ref.name"] == $tag).digest' \
+        after=$(gojq -r --arg tag $tag '.manifests[] | select(.annotations["org.opencontainers.image.ref.name"] == $tag).digest' \
             "$FB_DIR/out/config/index.json")
-        after=$(jq -r .config.digest "$FB_DIR/out/config/blobs/sha256/${after#sha256:}")
-        after=$(jq 'del(.rootfs.diff_ids)' "$FB_DIR/out/config/blobs/sha256/${after#sha256:}")
+        after=$(gojq -r .config.digest "$FB_DIR/out/config/blobs/sha256/${after#sha256:}")
+        after=$(gojq 'del(.rootfs.diff_ids)' "$FB_DIR/out/config/blobs/sha256/${after#sha256:}")
         [ -z "$before" ] || expect_equal "$after" "$before"
         before=$after
     done
@@ -300,7 +300,7 @@ fails_reading() {
 }
 
 # figures ARGS…: the JSON of flatten analyze, without what only a blob has, and without examples in the order of a layer.
-figures() { "$@" | jq -S 'del(.images[] | .source, .name, .layers[].digest, .layers[].size, .duplicates.worst[]?.paths)'; }
+figures() { "$@" | gojq 'del(.images[] | .source, .name, .layers[].digest, .layers[].size, .duplicates.worst[]?.paths)'; }
 
 @test "place: analyze reads the layers apart; the figures are those of docker save, and nothing is in TMPDIR" {
     local image archive
@@ -317,7 +317,7 @@ figures() { "$@" | jq -S 'del(.images[] | .source, .name, .layers[].digest, .lay
     expect_status 0
     expect_equal "$stderr" ""
     run flatten_tight 1 analyze --json "$ODD"
-    expect_equal "$(jq -c '[.images[].layers[].size]' <<<"$output")" '[null,null]'
+    expect_equal "$(gojq -c '[.images[].layers[].size]' <<<"$output")" '[null,null]'
 }
 
 @test "place: analyze says why it reads what docker save writes, and refuses a layer that is none by itself" {

@@ -65,16 +65,16 @@ FB_RUNS=$'shared\nshared\nfile' # what $FB_LAYERS prints
     flatten --quiet --compression=none "$FB_LAYERS" docker-daemon:fb-plain:1 >/dev/null
     [ "$(docker_store)" = containerd ] || return 0
     id=$(docker_cli inspect --format '{{.Id}}' fb-default:1)
-    expect_equal "$(jq -r '.layers[].mediaType' "$blobs/${id#sha256:}")" application/vnd.oci.image.layer.v1.tar+zstd
+    expect_equal "$(gojq -r '.layers[].mediaType' "$blobs/${id#sha256:}")" application/vnd.oci.image.layer.v1.tar+zstd
     id=$(docker_cli inspect --format '{{.Id}}' fb-plain:1)
-    expect_equal "$(jq -r '.layers[].mediaType' "$blobs/${id#sha256:}")" application/vnd.oci.image.layer.v1.tar
+    expect_equal "$(gojq -r '.layers[].mediaType' "$blobs/${id#sha256:}")" application/vnd.oci.image.layer.v1.tar
 }
 
 @test "store: --keep-base shares the layers that stay" {
     run flatten --quiet --verify --keep-base=4 "$FB_LAYERS" docker-daemon:fb-kept:1
     expect_status 0
-    expect_equal "$(docker_cli inspect fb-kept:1 | jq -c '.[0].RootFS.Layers[:4]')" \
-        "$(docker_cli inspect "$FB_LAYERS" | jq -c '.[0].RootFS.Layers[:4]')"
+    expect_equal "$(docker_cli inspect fb-kept:1 | gojq -c '.[0].RootFS.Layers[:4]')" \
+        "$(docker_cli inspect "$FB_LAYERS" | gojq -c '.[0].RootFS.Layers[:4]')"
     run docker_cli run --rm --network=none fb-kept:1
     expect_output "$FB_RUNS"
     expect_same_image "$FB_LAYERS" fb-kept:1 5
@@ -185,7 +185,7 @@ keeps_large() {
 @test "store: analyze reads the daemon's image" {
     run flatten analyze --json "$FB_LAYERS"
     expect_status 0
-    expect_equal "$(jq '.images[0].layers | length' <<<"$output")" \
+    expect_equal "$(gojq '.images[0].layers | length' <<<"$output")" \
         "$(docker_cli inspect --format '{{len .RootFS.Layers}}' "$FB_LAYERS")"
 }
 

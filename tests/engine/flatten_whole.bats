@@ -31,5 +31,5 @@ FB_RUNS=$'shared\nshared\nfile' # what $FB_LAYERS prints
     expect_match "Loaded image: $FB_IMAGE"
     run docker_cli run --rm --network=none fb-alias:1
     expect_output "$FB_RUNS"
-    expect_equal "$(docker_cli inspect fb-alias:1 | jq '.[0].RootFS.Layers | length')" 1
+    expect_equal "$(docker_cli inspect fb-alias:1 | gojq '.[0].RootFS.Layers | length')" 1
 }

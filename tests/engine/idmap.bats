@@ -32,7 +32,7 @@ policy_mapped() {
 END_OF_POLICY
 }
 
-can_map() { [ "$("$1" features 2>/dev/null | jq '.linux.mountExtensions.idmap.enabled')" = true ]; }
+can_map() { [ "$("$1" features 2>/dev/null | gojq '.linux.mountExtensions.idmap.enabled')" = true ]; }
 
 # mapped_bundle NAME UID SCRIPT [ANNOTATIONS]: a bundle with a user namespace.
 mapped_bundle() {

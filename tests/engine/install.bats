@@ -9,7 +9,7 @@ load lib/podman
 
 file_require() {
     require_flatbed
-    require_tool jq
+    require_tool gojq
 }
 
 policy() { policy_base runc; }
@@ -69,7 +69,7 @@ EOF
 @test "install: NVIDIA's runtime stays the default of docker, and its containers are judged" {
     nvidia_stand_in
     cp "$FB_DIR/daemon.json" "$FB_DIR/old.json"
-    jq --arg path "$FB_DIR/bin/nvidia-container-runtime" \
+    gojq --arg path "$FB_DIR/bin/nvidia-container-runtime" \
         '.runtimes.nvidia = {path: $path} | ."default-runtime" = "nvidia"' "$FB_DIR/old.json" >"$FB_DIR/new.json"
     cat "$FB_DIR/new.json" >"$FB_DIR/daemon.json"
     run install install --runtime="$FB_DIR/bin/flatbed-runtime" --default
@@ -104,7 +104,7 @@ explain() {
     expect_match "added +volume +site +$FB_SRV/site → /workspace/site +ro +$FB_POLICY:[0-9]+ +policy +always mounted"
     explain "${id:0:12}" --json
     expect_status 0
-    expect_equal "$(jq -r '.container, .allowed' <<<"$output" | tr '\n' ' ')" "$id true "
+    expect_equal "$(gojq -r '.container, .allowed' <<<"$output" | tr '\n' ' ')" "$id true "
     # the verdict of a new policy
     policy_write <<EOF
 { "version": 1, "runtime": { "paths": ["runc"] }, "binds": { "default": "deny", "rules": [

@@ -117,7 +117,7 @@ policy_in_effect() { cmp -s "$1" "$FB_DIR/etc/flatbed/policy.d/kubernetes-policy
     expect_match 'failed to create containerd task.*OCI runtime create failed.*no-such-set'
     cri StopPodSandbox "{\"pod_sandbox_id\":\"$POD\"}"
     cri RemovePodSandbox "{\"pod_sandbox_id\":\"$POD\"}"
-    expect_equal "$(cri ListPodSandbox | jq '.items | length')" 0
+    expect_equal "$(cri ListPodSandbox | gojq '.items | length')" 0
 }
 
 @test "a hostPath is judged, and the kubelet's own mounts are allowed" {

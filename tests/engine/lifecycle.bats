@@ -28,7 +28,7 @@ runs() {
 
 # process JQ: prints a process that prints its environment and whether it may gain privileges.
 process() {
-    jq -n '{"args": ["/bin/sh", "-c", "echo $A $SITE; grep NoNewPrivs /proc/self/status"], "cwd": "/",
+    gojq -n '{"args": ["/bin/sh", "-c", "echo $A $SITE; grep NoNewPrivs /proc/self/status"], "cwd": "/",
             "user": {"uid": 0, "gid": 0}, "env": ["PATH=/bin", "A=1"]}'
 }
 

@@ -8,7 +8,7 @@ frame docker podman
 
 file_require() {
     require_flatbed
-    require_tool jq
+    require_tool gojq
     overlay_works || refuse "no overlay mounts here"
 }
 
@@ -30,7 +30,7 @@ alerts() {
 monitor() { "${MONITOR_IN[@]}" "$FLATBED" monitor --policy="$FB_DIR/alerts.json" --store="$1"; }
 
 # verdicts NAME: the lines of the audit about the container, in their order.
-verdicts() { jq -r --arg name "$1" 'select(.name == $name) | "\(.engine) \(.verdict)"' "$FB_DIR/alerts.jsonl" | tr '\n' ' '; }
+verdicts() { gojq -r --arg name "$1" 'select(.name == $name) | "\(.engine) \(.verdict)"' "$FB_DIR/alerts.jsonl" | tr '\n' ' '; }
 
 WRITE='head -c 3000000 /dev/zero >/file; echo ready; sleep 600'
 
@@ -81,7 +81,7 @@ is_over() { monitor "$1" && verdicts slow | grep -q cleared; }
     alerts '"start_seconds":1,"ready":{"log":"^serving on port [0-9]+$"}'
     docker_run --detach --name slow "$FB_IMAGE" sh -c "$GATE" >/dev/null
     slow_start docker "$FB_DIR/docker"
-    run jq -rs 'last.say' "$FB_DIR/alerts.jsonl"
+    run gojq -rs 'last.say' "$FB_DIR/alerts.jsonl"
     expect_match 'docker container slow: its start took [0-9]+ s, the limit is 1 s'
 }
 

@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 load lib/frame
 frame podman
 
-file_require() { require_tool crun runc jq; }
+file_require() { require_tool crun runc gojq; }
 
 policy() { policy_base crun; }
 

@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 load lib/frame
 frame podman
 
-file_require() { require_tool crun jq mknod; }
+file_require() { require_tool crun gojq mknod; }
 
 policy() {
     policy_write <<END
@@ -44,7 +44,7 @@ test_begin() {
         printf '    "mounts": [ { "hostPath": "%s", "containerPath": "/driver", "options": ["ro", "nosuid", "nodev", "bind"] } ],\n' "$FB_SRV/driver"
         printf '    "hooks": [ { "hookName": "createContainer", "path": "%s", "args": ["true", "flatbed"] } ] } }\n' "$(readlink -f "$(type -P true)")"
     } >"$SPEC"
-    jq . "$SPEC" >/dev/null
+    gojq . "$SPEC" >/dev/null
 }
 
 test_end() {

@@ -43,7 +43,7 @@ test_end() { expect_equal "$(ls -A "$FB_DIR/tmp")" ""; }
 
 @test "podman's store: --json tells the ID that podman has" {
     local id
-    id=$(storage_flatten --json "containers-storage:$FB_LAYERS" containers-storage:fb-json:1 2>/dev/null | jq -r .id)
+    id=$(storage_flatten --json "containers-storage:$FB_LAYERS" containers-storage:fb-json:1 2>/dev/null | gojq -r .id)
     expect_equal "$id" "sha256:$(storage_id localhost/fb-json:1)"
 }
 
@@ -55,7 +55,7 @@ test_end() { expect_equal "$(ls -A "$FB_DIR/tmp")" ""; }
     storage_flatten -q "containers-storage:$id" "oci:$FB_DIR/out/l:1"
     storage_flatten -q "containers-storage:@$id" "oci:$FB_DIR/out/l:2"
     storage_flatten -q "containers-storage:localhost/fb-oci@$digest" "oci:$FB_DIR/out/l:3"
-    expect_equal "$(jq -r '.manifests[].digest' "$FB_DIR/out/l/index.json" | sort -u | wc -l)" 1
+    expect_equal "$(gojq -r '.manifests[].digest' "$FB_DIR/out/l/index.json" | sort -u | wc -l)" 1
     run storage_flatten verify "containers-storage:fb-oci:1" "oci:$FB_DIR/out/l:1"
     expect_status 0
     run storage_flatten "containers-storage:${id:0:12}"
@@ -103,9 +103,9 @@ test_end() { expect_equal "$(ls -A "$FB_DIR/tmp")" ""; }
     fake_podman "case \"\$*\" in *save*) kill -KILL \$\$;; esac; exec $(command -v podman) \"\$@\""
     podman_cli save --quiet --output "$FB_DIR/out/saved.tar" "$FB_LAYERS" 2>/dev/null
     diff <(storage_flatten analyze --quiet --json "containers-storage:$FB_LAYERS" |
-        jq -S 'del(.images[] | .source, .name, .layers[].digest, .layers[].size)') \
+        gojq 'del(.images[] | .source, .name, .layers[].digest, .layers[].size)') \
         <(storage_flatten analyze --quiet --json "$FB_DIR/out/saved.tar" |
-            jq -S 'del(.images[] | .source, .name, .layers[].digest, .layers[].size)')
+            gojq 'del(.images[] | .source, .name, .layers[].digest, .layers[].size)')
 }
 
 @test "podman's store: 250 layers are read where they lie, from Linux 6.8 on; else -v says why not" {
@@ -128,7 +128,7 @@ END
     run storage_flatten verify "oci:$FB_DIR/out/l:deep" "$FB_DIR/out/deep.tar"
     expect_status 0
     run storage_flatten analyze --json containers-storage:fb-deep:1
-    expect_equal "$(jq '.images[0].layers | length' <<<"$output")" 250
+    expect_equal "$(gojq '.images[0].layers | length' <<<"$output")" 250
     podman_cli rmi --force fb-deep:1 >/dev/null
 }
 

@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 load lib/frame
 frame podman
 
-file_require() { require_tool crun jq; }
+file_require() { require_tool crun gojq; }
 
 policy() { guard; }
 

@@ -9,7 +9,7 @@ frame docker
 
 file_require() {
     require_flatbed
-    require_tool jq python3
+    require_tool gojq python3
 }
 
 export FB_DOCKER_LIVE=true
@@ -60,10 +60,10 @@ deep_image() {
 }
 
 trees() { "$FLATBED" restack --cache "$FB_DIR/restack" --json; }
-is_built() { trees | jq -e '.trees[] | select(.state == "ready")'; }
+is_built() { trees | gojq -e '.trees[] | select(.state == "ready")'; }
 
 # said FILTER: applies the filter to the root operation of the last record.
-said() { tail -n 1 "$FB_DIR/log/audit.jsonl" | jq -r ".operations[] | select(.kind == \"rootfs\") | $1"; }
+said() { tail -n 1 "$FB_DIR/log/audit.jsonl" | gojq -r ".operations[] | select(.kind == \"rootfs\") | $1"; }
 
 # Builds the tree of the image, by its first container.
 build() {
@@ -216,8 +216,8 @@ is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
     done
     wait
     wait_for is_built
-    [ "$(trees | jq '.trees | length')" = 1 ]
-    [ "$(jq -r '.operations[] | select(.kind == "rootfs") | .verdict' "$FB_DIR/log/audit.jsonl" | wc -l)" = 6 ]
+    [ "$(trees | gojq '.trees | length')" = 1 ]
+    [ "$(gojq -r '.operations[] | select(.kind == "rootfs") | .verdict' "$FB_DIR/log/audit.jsonl" | wc -l)" = 6 ]
     [ -z "$(find "$FB_DIR/restack" -maxdepth 1 -name '.[bo]*')" ]
 }
 

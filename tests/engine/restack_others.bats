@@ -9,7 +9,7 @@ frame podman containerd
 
 file_require() {
     require_flatbed
-    require_tool crun jq python3
+    require_tool crun gojq python3
     overlay_works || refuse "no overlay mounts here"
 }
 
@@ -38,8 +38,8 @@ END
 }
 
 trees() { "$FLATBED" restack --cache "$FB_DIR/restack" --json; }
-is_built() { trees | jq -e '.trees[] | select(.state == "ready")'; }
-said() { tail -n 1 "$FB_DIR/log/audit.jsonl" | jq -r ".operations[] | select(.kind == \"rootfs\") | .$1"; }
+is_built() { trees | gojq -e '.trees[] | select(.state == "ready")'; }
+said() { tail -n 1 "$FB_DIR/log/audit.jsonl" | gojq -r ".operations[] | select(.kind == \"rootfs\") | .$1"; }
 
 over_podman() {
     rules "$1"

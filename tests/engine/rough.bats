@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 load lib/frame
 frame bundle
 
-file_require() { require_tool python3 setpriv; }
+file_require() { require_tool jq python3 setpriv; }
 
 policy() { policy_base runc; }
 
@@ -93,7 +93,8 @@ strict_wrapper() {
     expect_output "strict: config.mounts[0]: colour is not known"
 }
 
-# inner JQ: puts another flatbed-runtime, with that policy, behind the first.
+# inner JQ: puts another flatbed-runtime, with that policy, behind the first. jq keeps the
+# order of volumes, and so that of their mounts.
 inner() {
     jq "$1" "$FB_POLICY" >"$FB_DIR/inner.json"
     printf '#!/bin/sh\nexec "%s" "--flatbed-policy=%s" "$@"\n' "$FLATBED_RUNTIME" "$FB_DIR/inner.json" \
@@ -109,17 +110,17 @@ inner() {
     policy_everything "$FB_DIR/bin/strict"
     bundle=$(bundle_asking)
     run shim run --bundle "$bundle" "$ID"
-    once=$(jq -S 'del(.mounts[] | select(.destination == "/workspace/logs"))' "$bundle/config.json")
+    once=$(gojq 'del(.mounts[] | select(.destination == "/workspace/logs"))' "$bundle/config.json")
     inner .
     ID=$ID-twice
     asking_answered
-    expect_equal "$(jq -S 'del(.mounts[] | select(.destination == "/workspace/logs"))' "$bundle/config.json")" "$once"
+    expect_equal "$(gojq 'del(.mounts[] | select(.destination == "/workspace/logs"))' "$bundle/config.json")" "$once"
 }
 
 @test "stacked: with two policies, each adds its volumes, and exec has the variables of both" {
     policy_everything runc
     inner '.volumes |= {site, logs} | .requests = []'
-    jq '.volumes |= {data, home}' "$FB_POLICY" >"$FB_DIR/outer.json"
+    gojq '.volumes |= {data, home}' "$FB_POLICY" >"$FB_DIR/outer.json"
     policy_write <"$FB_DIR/outer.json"
     local bundle
     bundle=$(bundle_make two "$DATA" 'cat /workspace/site/hello /workspace/data/imagenet/hello; sleep 600')
@@ -128,7 +129,7 @@ inner() {
     wait_for grep -q "imagenet text" "$FB_DIR/two.log"
     run cat "$FB_DIR/two.log"
     expect_output $'site text\nimagenet text'
-    jq '.process | .args = ["sh", "-c", "echo $LOGS $DATA"] | .env |= map(select(startswith("PATH=")))' "$bundle/config.json" >"$FB_DIR/process.json"
+    gojq '.process | .args = ["sh", "-c", "echo $LOGS $DATA"] | .env |= map(select(startswith("PATH=")))' "$bundle/config.json" >"$FB_DIR/process.json"
     run shim exec --process "$FB_DIR/process.json" "$ID"
     shim kill "$ID" KILL
     wait_for shim_is "$ID" stopped
@@ -158,7 +159,7 @@ inner() {
     bundle_make many "$DATA" "$SHOW >/workspace/logs/out" >/dev/null
     for ((i = 0; i < count; i++)); do
         mkdir "$FB_DIR/bundles/$i"
-        jq --arg root "$FB_DIR/bundles/many/rootfs" '.root.path = $root' "$FB_DIR/bundles/many/config.json" \
+        gojq --arg root "$FB_DIR/bundles/many/rootfs" '.root.path = $root' "$FB_DIR/bundles/many/config.json" \
             >"$FB_DIR/bundles/$i/config.json"
     done
     # shellcheck disable=SC2016

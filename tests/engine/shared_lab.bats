@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 load lib/frame
 frame docker battery
 
-file_require() { require_tool python3 jq crun runc; }
+file_require() { require_tool python3 gojq crun runc; }
 
 policy() { battery_policy; }
 
@@ -76,7 +76,7 @@ makes_setgid() {
 
 # bundle_policy LOW: the policy, for this low-level runtime.
 bundle_policy() {
-    jq -n --slurpfile policy <(sed 's#^ *//.*##; s# //.*##' "$FB_POLICY") --arg low "$1" \
+    gojq -n --slurpfile policy <(sed 's#^ *//.*##; s# //.*##' "$FB_POLICY") --arg low "$1" \
         '$policy[0] + {runtime: {paths: [$low]}}' >"$FB_DIR/policy-$1.json"
     chmod 0644 "$FB_DIR/policy-$1.json"
 }
@@ -86,7 +86,7 @@ opens_console() {
     [ -e "$FB_DIR/rootfs/tty5" ] || mknod --mode=0666 "$FB_DIR/rootfs/tty5" c 5 1
     bundle_policy "$1"
     battery_bundle_base
-    jq '.process.args = ["/bin/sh", "-c", "(: </tty5) && echo opened; echo ran"]' "$FB_DIR/base.json" >"$FB_DIR/other.json"
+    gojq '.process.args = ["/bin/sh", "-c", "(: </tty5) && echo opened; echo ran"]' "$FB_DIR/base.json" >"$FB_DIR/other.json"
     mv "$FB_DIR/other.json" "$FB_DIR/base.json"
     run battery_bundle "$1" "$FB_DIR/id" "$2"
     expect_match ran

@@ -47,7 +47,7 @@ job() { run worker srun --container="$1" "${@:2}"; }
     expect_failure
     expect_match "'secret' is not offered"
     bundle=$(slurm_bundle '{}')
-    jq '.mounts += [{"destination": "/host", "type": "bind", "source": "/srv", "options": ["rbind"]}]' "$bundle/config.json" >"$FB_DIR/new"
+    gojq '.mounts += [{"destination": "/host", "type": "bind", "source": "/srv", "options": ["rbind"]}]' "$bundle/config.json" >"$FB_DIR/new"
     cp "$FB_DIR/new" "$bundle/config.json"
     job "$bundle" true
     expect_failure
@@ -63,7 +63,7 @@ job() { run worker srun --container="$1" "${@:2}"; }
     expect_status 0
 }
 
-staged() { "$FLATBED" stage --policy="$FB_POLICY" --status --json | jq -e "$1"; }
+staged() { "$FLATBED" stage --policy="$FB_POLICY" --status --json | gojq -e "$1"; }
 
 @test "slurm: the prolog of docs/slurm.md copies the data, and no missing source keeps a job from starting" {
     rm -rf "$FB_DIR/cache"

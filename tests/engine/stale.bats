@@ -8,7 +8,7 @@ frame docker podman
 
 file_require() {
     require_flatbed
-    require_tool jq python3
+    require_tool gojq python3
     overlay_works || refuse "no overlay mounts here"
 }
 
@@ -37,12 +37,12 @@ copy_orphan() {
 }
 
 # listed STORE: the names of what is stale there, sorted.
-listed() { "$FLATBED" stale --store="$1" --json | jq -er '.stale[].path | sub(".*/"; "")' | sort; }
+listed() { "$FLATBED" stale --store="$1" --json | gojq -er '.stale[].path | sub(".*/"; "")' | sort; }
 
-has_none() { [ "$("$FLATBED" stale --store="$1" --json | jq -c '[.stale, .left_out]')" = '[[],[]]' ] || { "$FLATBED" stale --store="$1"; return 1; }; }
+has_none() { [ "$("$FLATBED" stale --store="$1" --json | gojq -c '[.stale, .left_out]')" = '[[],[]]' ] || { "$FLATBED" stale --store="$1"; return 1; }; }
 
 # has_more COUNT: more than so many directories are stale.
-has_more() { [ "$("$FLATBED" stale --store="$D" --json | jq '.stale | length')" -gt "$1" ]; }
+has_more() { [ "$("$FLATBED" stale --store="$D" --json | gojq '.stale | length')" -gt "$1" ]; }
 
 # directories STORE: their names.
 directories() { find "$1" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort; }

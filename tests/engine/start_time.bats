@@ -8,7 +8,7 @@ frame docker containerd
 
 file_require() {
     require_flatbed
-    require_tool jq python3 runc
+    require_tool gojq python3 runc
     overlay_works || refuse "no overlay mounts here"
 }
 
@@ -46,7 +46,7 @@ nothing_stays() {
     start --json --volume="$FB_DIR/cache:/cache" --limit=1000 "$DEEP" -- \
         sh -c 'ls -R /lib >/dev/null && [ "$(cat /lib/last)" = "layer 19 was the last" ] && [ ! -e /lib/f1 ]'
     expect_status 0
-    jq -e '.layers == 20 and [.times[].root] == ["overlay", "restacked", "caches"] and (.limit.exceeded | not)' <<<"$output"
+    gojq -e '.layers == 20 and [.times[].root] == ["overlay", "restacked", "caches"] and (.limit.exceeded | not)' <<<"$output"
     nothing_stays
 }
 
@@ -74,7 +74,7 @@ own_ctr() { ctr --address "$FB_DIR/containerd.sock" --namespace lab "$@"; }
         start --containerd="$FB_DIR/containerd.sock" --json "flatbed-there:$layers" -- \
             sh -c '[ ! -e /lib/last ] || [ "$(cat /lib/last)" = "layer 19 was the last" ]'
         expect_status 0
-        jq -e --argjson layers "$layers" '.layers == $layers' <<<"$output"
+        gojq -e --argjson layers "$layers" '.layers == $layers' <<<"$output"
     done
     run own_ctr snapshots ls
     expect_status 0

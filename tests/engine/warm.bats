@@ -10,7 +10,7 @@ frame docker podman
 
 file_require() {
     require_flatbed
-    require_tool jq python3 fincore
+    require_tool gojq python3 fincore
     overlay_works || refuse "no overlay mounts here"
 }
 
@@ -71,7 +71,7 @@ nobody_records() {
     done
 }
 # shown CLI STORE NAME FILTER: applies the filter to the records of a container.
-shown() { "$FLATBED" warm --policy "$FB_POLICY" --store "$2" --show --json "$3" | jq -e "$4"; }
+shown() { "$FLATBED" warm --policy "$FB_POLICY" --store "$2" --show --json "$3" | gojq -e "$4"; }
 has_records() { [ "$(find "$FB_DIR/warm" -name record 2>/dev/null | wc -l)" -eq "$1" ]; }
 
 # judge RUN STORE IMAGE LOGS-HAVE REMOVE

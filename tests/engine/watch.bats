@@ -8,7 +8,7 @@ frame docker podman
 
 file_require() {
     require_flatbed
-    require_tool jq python3
+    require_tool gojq python3
     overlay_works || refuse "no overlay mounts here"
 }
 
@@ -38,11 +38,11 @@ watched() {
 }
 
 judge() {
-    jq -e '.by == "tracepoints" and .lost == 0' <<<"$1"
-    jq -e '.directories[] | select(.directory == "/lib/sub") |
+    gojq -e '.by == "tracepoints" and .lost == 0' <<<"$1"
+    gojq -e '.directories[] | select(.directory == "/lib/sub") |
         .misses == 500 and .opens == 100 and .lookups == 600 and .layers == 7 and .probes == 4200' <<<"$1"
-    jq -e '.directories[] | select(.directory == "/lib/opaque") | .misses == 7 and .layers == 1' <<<"$1"
-    jq -e '.programs[] | select(.program == "sh") | .misses >= 507' <<<"$1"
+    gojq -e '.directories[] | select(.directory == "/lib/opaque") | .misses == 7 and .layers == 1' <<<"$1"
+    gojq -e '.programs[] | select(.program == "sh") | .misses >= 507' <<<"$1"
 }
 
 @test "docker: a storm by directory and program, exactly, and its probes" {

@@ -44,16 +44,16 @@ flatbed() { run inside "$FLATBED" "$@"; }
 has() { [[ $output == *"$1"* ]] || { printf 'nothing here has %s:\n%s\n' "$1" "$output"; return 1; }; }
 has_not() { [[ $output != *"$1"* ]] || { printf 'this has %s:\n%s\n' "$1" "$output"; return 1; }; }
 exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; }; }
-is_json() { jq -e "$@" <<<"$output" >/dev/null || { echo "$output"; return 1; }; }
+is_json() { gojq -e "$@" <<<"$output" >/dev/null || { echo "$output"; return 1; }; }
 
 # storage ROOT IMAGE=LAYER:BYTES...: the lists of containers/storage with these images of one layer.
 storage() {
     local root=$1
     shift
     inside mkdir -p "$root/overlay-images" "$root/overlay-layers"
-    printf '%s\n' "$@" | jq -Rnc '[inputs | capture("^(?<name>.*)=(?<layer>[^:]*):") |
+    printf '%s\n' "$@" | gojq -Rnc '[inputs | capture("^(?<name>.*)=(?<layer>[^:]*):") |
         {id: ("id-" + .layer), names: [.name], layer: .layer}]' >"$DIR/images"
-    printf '%s\n' "$@" | jq -Rnc '[inputs | capture("=(?<id>[^:]*):(?<bytes>.*)$") |
+    printf '%s\n' "$@" | gojq -Rnc '[inputs | capture("=(?<id>[^:]*):(?<bytes>.*)$") |
         {id, "diff-size": (.bytes | tonumber)}] | unique' >"$DIR/layers"
     inside cp "$DIR/images" "$root/overlay-images/images.json"
     inside cp "$DIR/layers" "$root/overlay-layers/layers.json"
@@ -78,7 +78,7 @@ storage() {
     while read -r line; do
         case $line in *=lz4* | *=1M* | *=sa*) continue ;; esac
         inside sh -c "$line"
-    done < <(jq -r '.advice[].set // empty' <<<"$output")
+    done < <(gojq -r '.advice[].set // empty' <<<"$output")
     [ "$(inside zfs get -H -o value atime "tank/my models")" = off ]
     flatbed zfs advice --json --store="$DIR/m/tank/store" "models=$DIR/m/tank/my models" "datasets=$DIR/m/tank/data"
     is_json '[.advice[] | select(.level != "ok") | .should] | sort == ["1M", "1M", "lz4", "lz4", "sa"]'

@@ -26,7 +26,7 @@ battery_policy() {
 battery_filter() {
     local name=$1 default=$2 other=$3
     shift 3
-    printf '%s\n' "$@" | jq -R . | jq -s --arg default "$default" --arg other "$other" \
+    printf '%s\n' "$@" | gojq -R . | gojq -s --arg default "$default" --arg other "$other" \
         '{defaultAction: $default, syscalls: [{names: ., action: $other}]}' >"$FB_DIR/$name.json"
 }
 
@@ -82,7 +82,7 @@ battery_bundle_base() {
     mkdir -p "$FB_DIR/base"
     rm -f "$FB_DIR/base/config.json"
     runc spec --bundle "$FB_DIR/base"
-    jq --arg probe "$PROBE" --slurpfile filter "$FILTER" '
+    gojq --arg probe "$PROBE" --slurpfile filter "$FILTER" '
         .process.terminal = false | .process.args = ["/bin/sh", "-c", $probe] | .process.env = ["PATH=/bin"]
         | .process.user = {uid: 1001, gid: 1001} | .process.noNewPrivileges = true | .process.rlimits = []
         | .process.capabilities |= map_values([]) | .root = {path: "rootfs", readonly: false}
@@ -97,13 +97,13 @@ battery_bundle() {
     mkdir -p "$dir"
     cp -al "$FB_DIR/rootfs" "$dir/rootfs"
     echo "$id" >"$2"
-    jq --arg home "$HOMES/1001" "$3" "$FB_DIR/base.json" >"$dir/config.json" || return 70
+    gojq --arg home "$HOMES/1001" "$3" "$FB_DIR/base.json" >"$dir/config.json" || return 70
     within "$FLATBED_RUNTIME" "--flatbed-policy=$FB_DIR/policy-$1.json" --root "$FB_DIR/state" run --bundle "$dir" "$id" || status=$?
     rm -r "$dir"
     return "$status"
 }
 
-battery_require() { require_tool python3 jq; }
+battery_require() { require_tool python3 gojq; }
 battery_start() { :; }
 battery_stop() { :; }
 battery_remove_all() { :; }

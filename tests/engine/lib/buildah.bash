@@ -3,7 +3,7 @@
 
 load lib/podman
 
-buildah_require() { require_tool buildah crun runc jq; }
+buildah_require() { require_tool buildah crun runc gojq; }
 
 buildah_remove_all() { :; }
 

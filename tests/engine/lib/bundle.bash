@@ -2,7 +2,7 @@
 # Bare bundles for the low-level runtimes, without any engine.
 # Containers are named after the test so that a crashed run never blocks the next one.
 
-bundle_require() { require_tool runc crun jq; }
+bundle_require() { require_tool runc crun gojq; }
 
 bundle_start() { namespace_start; }
 
@@ -15,7 +15,7 @@ bundle_make() {
     tar -C "$FB_DIR/rootfs" -c . | tar -C "$dir/rootfs" -x
     rm -f "$dir/config.json"
     runc spec --bundle "$dir"
-    # shellcheck disable=SC2016  # jq's variables
+    # shellcheck disable=SC2016  # gojq's variables
     bundle_edit "$dir" --argjson a "${2-null}" --arg s "${3-true}" \
         '.process.terminal = false | .process.args = ["/bin/sh", "-c", $s] | .root.readonly = false
          | .process.env = ["PATH=/bin"] | if $a then .annotations = $a else . end'
@@ -26,7 +26,7 @@ bundle_make() {
 bundle_edit() {
     local dir=$1
     shift
-    jq "$@" "$dir/config.json" >"$dir/config.new"
+    gojq "$@" "$dir/config.json" >"$dir/config.new"
     mv "$dir/config.new" "$dir/config.json"
 }
 
@@ -40,7 +40,7 @@ shim_create() {
     shim create "$@" >"$log" 2>&1 </dev/null 3>&-
 }
 
-shim_is() { [ "$(shim state "$1" | jq -r .status)" = "$2" ]; }
+shim_is() { [ "$(shim state "$1" | gojq -r .status)" = "$2" ]; }
 
 # Removes the containers that a failed test left, by the low-level runtime itself.
 bundle_remove_all() {

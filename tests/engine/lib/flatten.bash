@@ -10,7 +10,7 @@ FB_PODMAN_RUNTIME=$FLATBED_RUNTIME
 export FLATBED_RUNTIME FB_PODMAN_RUNTIME
 
 flatten_require() {
-    require_tool jq python3
+    require_tool gojq python3
     case ${FLATTEN-} in
         '') refuse "FLATTEN is not set" ;;
         /*) [ -x "$FLATTEN" ] || refuse "FLATTEN=$FLATTEN is no program" ;;
@@ -214,12 +214,12 @@ expect_same_image() {
     export_image "$2" "$FB_DIR/b.tar"
     python3 "$BATS_TEST_DIRNAME/lib/export_diff.py" "$FB_DIR/a.tar" "$FB_DIR/b.tar"
     expect_equal "$(image_facts "$1")" "$(image_facts "$2")"
-    expect_equal "$(docker_cli inspect "$2" | jq '.[0].RootFS.Layers | length')" "${3-1}"
+    expect_equal "$(docker_cli inspect "$2" | gojq '.[0].RootFS.Layers | length')" "${3-1}"
 }
 
 # Comment comes from the last history entry, which flatten writes.
 image_facts() {
-    docker_cli inspect "$1" | jq -S '.[0] | del(.Id, .RepoTags, .RepoDigests, .Parent, .RootFS, .GraphDriver,
+    docker_cli inspect "$1" | gojq '.[0] | del(.Id, .RepoTags, .RepoDigests, .Parent, .RootFS, .GraphDriver,
         .Size, .VirtualSize, .Metadata, .Comment)'
 }
 

@@ -4,7 +4,7 @@
 #   load lib/frame
 #   frame docker podman              # engines and helpers: lib/docker.bash, lib/podman.bash
 #
-#   file_require() { require_tool jq; }   # further requirements of the file
+#   file_require() { require_tool gojq; }   # further requirements of the file
 #   policy() { policy_base runc; }        # the policy: written before the engines start, and before each test
 #   file_ready() { … }                    # after the engines started
 #   test_begin() { … }                    # before each test

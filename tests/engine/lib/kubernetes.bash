@@ -11,7 +11,7 @@
 KUBERNETES=$BATS_TEST_DIRNAME/../../deploy/kubernetes
 
 kubernetes_require() {
-    require_tool containerd ctr containerd-shim-runc-v2 runc jq nsenter
+    require_tool containerd ctr containerd-shim-runc-v2 runc gojq nsenter
     require_flatbed
     /usr/bin/python3 -c 'import grpc, yaml, kubernetes' 2>/dev/null ||
         refuse "python3-grpcio, python3-yaml or python3-kubernetes is not installed"
@@ -28,7 +28,7 @@ cri() { /usr/bin/python3 "$BATS_TEST_DIRNAME/lib/cri.py" "$FB_DIR/containerd.soc
 # pod_config NAME NAMESPACE ANNOTATIONS [PIDS]: network of the node, so that no plugins of CNI are needed. PIDS is 2 for
 # hostPID.
 pod_config() {
-    jq -cn --arg name "$1" --arg namespace "$2" --argjson annotations "$3" --argjson pids "${4-0}" --arg parent "/${FB_DIR##*/}" \
+    gojq -cn --arg name "$1" --arg namespace "$2" --argjson annotations "$3" --argjson pids "${4-0}" --arg parent "/${FB_DIR##*/}" \
         '{metadata: {name: $name, uid: "uid-\($name)", namespace: $namespace}, annotations: $annotations,
           linux: {cgroup_parent: $parent, security_context: {namespace_options: {network: 2, pid: $pids}}}}'
 }
@@ -38,18 +38,18 @@ pod_run() {
     local answer
     pod_config "$1" "$2" "$3" "${5-0}" >"$FB_DIR/pod.$1"
     answer=$(cri RunPodSandbox \
-        "$(jq -c --arg handler "${4-flatbed}" '{config: ., runtime_handler: $handler}' "$FB_DIR/pod.$1")") || return 1
-    POD=$(jq -r .pod_sandbox_id <<<"$answer")
+        "$(gojq -c --arg handler "${4-flatbed}" '{config: ., runtime_handler: $handler}' "$FB_DIR/pod.$1")") || return 1
+    POD=$(gojq -r .pod_sandbox_id <<<"$answer")
 }
 
 # container_create NAME POD-NAME [JSON]: creates a container in $POD that sleeps, and sets CONTAINER.
 container_create() {
     local answer
-    answer=$(cri CreateContainer "$(jq -c --arg name "$1" --arg pod "$POD" --arg image "docker.io/library/$FB_IMAGE" \
+    answer=$(cri CreateContainer "$(gojq -c --arg name "$1" --arg pod "$POD" --arg image "docker.io/library/$FB_IMAGE" \
         --argjson more "${3-{\}}" '{pod_sandbox_id: $pod, sandbox_config: ., config: ({metadata: {name: $name},
         image: {image: $image}, command: ["sleep", "600"],
         linux: {security_context: {namespace_options: {network: 2}}}} * $more)}' "$FB_DIR/pod.$2")") || return 1
-    CONTAINER=$(jq -r .container_id <<<"$answer")
+    CONTAINER=$(gojq -r .container_id <<<"$answer")
 }
 
 container_start() { cri StartContainer "{\"container_id\":\"$CONTAINER\"}"; }
@@ -64,18 +64,18 @@ pod_start() {
 # container_exec COMMAND…: prints its output in $CONTAINER, and returns its exit status.
 container_exec() {
     local answer
-    answer=$(cri ExecSync "$(jq -cn --arg id "$CONTAINER" '{container_id: $id, cmd: $ARGS.positional, timeout: 60}' --args -- "$@")") ||
+    answer=$(cri ExecSync "$(gojq -cn --arg id "$CONTAINER" '{container_id: $id, cmd: $ARGS.positional, timeout: 60}' --args -- "$@")") ||
         { echo "$answer"; return 1; }
-    jq -j '.stdout + .stderr' <<<"$answer"
-    return "$(jq .exit_code <<<"$answer")"
+    gojq -j '.stdout + .stderr' <<<"$answer"
+    return "$(gojq .exit_code <<<"$answer")"
 }
 
 # container_state: 0 created, 1 running, 2 exited
-container_state() { cri ContainerStatus "{\"container_id\":\"$CONTAINER\"}" | jq -r .status.state; }
+container_state() { cri ContainerStatus "{\"container_id\":\"$CONTAINER\"}" | gojq -r .status.state; }
 
 kubernetes_remove_all() {
     local id
-    for id in $(cri ListPodSandbox | jq -r '.items[].id'); do
+    for id in $(cri ListPodSandbox | gojq -r '.items[].id'); do
         cri StopPodSandbox "{\"pod_sandbox_id\":\"$id\"}" >/dev/null 2>&1 || true
         cri RemovePodSandbox "{\"pod_sandbox_id\":\"$id\"}" >/dev/null 2>&1 || true
     done
@@ -228,9 +228,9 @@ engine_process() { on_node pgrep -x -P 1 containerd; }
 pause_archive() {
     mkdir "$FB_DIR/pause"
     tar -C "$FB_DIR/pause" -xf "$FB_DIR/image.tar"
-    jq -c '.config.Cmd = ["/bin/sleep", "1000000000"]' "$FB_DIR/pause/config.json" >"$FB_DIR/pause/new"
+    gojq -c '.config.Cmd = ["/bin/sleep", "1000000000"]' "$FB_DIR/pause/config.json" >"$FB_DIR/pause/new"
     mv "$FB_DIR/pause/new" "$FB_DIR/pause/config.json"
-    jq -c '.[0].RepoTags = ["pause:1"]' "$FB_DIR/pause/manifest.json" >"$FB_DIR/pause/new"
+    gojq -c '.[0].RepoTags = ["pause:1"]' "$FB_DIR/pause/manifest.json" >"$FB_DIR/pause/new"
     mv "$FB_DIR/pause/new" "$FB_DIR/pause/manifest.json"
     tar -C "$FB_DIR/pause" -cf "$FB_DIR/pause.tar" manifest.json config.json layer.tar
 }

@@ -38,7 +38,7 @@ as_worker() {
 # worker_podman ARGS…: runs podman as that user. There is no daemon; a process of podman holds the user namespace.
 worker_podman() { as_worker podman --runtime flatbed-runtime "$@"; }
 
-rootless_require() { require_tool podman conmon crun runc jq newuidmap newgidmap setpriv; }
+rootless_require() { require_tool podman conmon crun runc gojq newuidmap newgidmap setpriv; }
 
 rootless_remove_all() { worker_podman rm --all --force -t 0 >/dev/null 2>&1 || true; }
 

@@ -4,7 +4,7 @@
 
 load lib/rootless
 
-slurm_require() { require_tool slurmctld slurmd srun sinfo runc jq setpriv python3; }
+slurm_require() { require_tool slurmctld slurmd srun sinfo runc gojq setpriv python3; }
 
 slurm_remove_all() { :; }
 
@@ -119,7 +119,7 @@ slurm_bundle() {
     mkdir -p "$bundle"
     cp -a "$FB_DIR/rootfs" "$bundle/rootfs"
     (cd "$bundle" && runc spec --rootless)
-    jq --argjson a "$1" --argjson id "$FB_UID" '.annotations = $a | .process.terminal = false | .root.readonly = false
+    gojq --argjson a "$1" --argjson id "$FB_UID" '.annotations = $a | .process.terminal = false | .root.readonly = false
         | .linux.uidMappings[0].hostID = $id | .linux.gidMappings[0].hostID = $id' "$bundle/config.json" >"$FB_DIR/new"
     cp "$FB_DIR/new" "$bundle/config.json"
     chown -R "$FB_UID:$FB_UID" "$bundle"

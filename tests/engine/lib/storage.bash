@@ -61,5 +61,5 @@ storage_expect_same() {
 }
 
 storage_facts() {
-    podman_cli image inspect "$1" | jq -S '.[0] | {Config, Healthcheck, Os, Architecture, Author, User, Created, ManifestType}'
+    podman_cli image inspect "$1" | gojq '.[0] | {Config, Healthcheck, Os, Architecture, Author, User, Created, ManifestType}'
 }
