@@ -11,7 +11,7 @@
 KUBERNETES=$BATS_TEST_DIRNAME/../../deploy/kubernetes
 
 kubernetes_require() {
-    require_tool containerd ctr containerd-shim-runc-v2 runc gojq nsenter
+    require_tool containerd ctr containerd-shim-runc-v2 runc gojq curl nsenter
     require_flatbed
     /usr/bin/python3 -c 'import grpc, yaml, kubernetes' 2>/dev/null ||
         refuse "python3-grpcio, python3-yaml or python3-kubernetes is not installed"
@@ -22,8 +22,21 @@ on_node() { nsenter --target "$FB_NODE_PID" --pid --mount -- "$@" 3>&-; }
 
 # ------------------------------------------------------------------ pods
 
-# cri METHOD [JSON]
-cri() { /usr/bin/python3 "$BATS_TEST_DIRNAME/lib/cri.py" "$FB_DIR/containerd.sock" "$@" 3>&-; }
+# cri METHOD [JSON]: prints the answer of containerd.
+cri() {
+    local answer
+    answer=$(curl --silent --show-error --fail-with-body --unix-socket "$FB_DIR/cri.sock" --data "${2-{\}}" "http://cri/$1" 3>&-) ||
+        { echo "$answer" >&2; return 1; }
+    echo "$answer"
+}
+
+# cri_start: starts what answers cri.
+cri_start() {
+    /usr/bin/python3 "$BATS_TEST_DIRNAME/lib/cri.py" "$FB_DIR/containerd.sock" "$FB_DIR/cri.sock" \
+        >"$FB_DIR/cri.log" 2>&1 </dev/null 3>&- &
+    export FB_CRI_PID=$!
+    daemon_await cri.py "$FB_CRI_PID" "$FB_DIR/cri.log" test -S "$FB_DIR/cri.sock"
+}
 
 # pod_config NAME NAMESPACE ANNOTATIONS [PIDS]: network of the node, so that no plugins of CNI are needed. PIDS is 2 for
 # hostPID.
@@ -239,6 +252,7 @@ kubernetes_start() {
     [ -z "$FB_REFUSED" ] || return 0
     node_image
     node_hold
+    cri_start
     daemon_await containerd "$FB_UNSHARE_PID" "$FB_DIR/containerd.log" cri Version
     pause_archive
     image_import "$FB_DIR/image.tar"
@@ -248,6 +262,7 @@ kubernetes_start() {
 kubernetes_stop() {
     [ -n "${FB_UNSHARE_PID-}" ] || return 0
     kubernetes_remove_all
+    daemon_stop "${FB_CRI_PID-}"
     node_stop
     kill -KILL "${FB_NODE_PID-}" 2>/dev/null || true # all processes of the node end with its init
     wait_seconds 20 pid_gone "$FB_UNSHARE_PID" || true
