@@ -38,13 +38,15 @@ teardown() {
     rm -rf --one-file-system "$DIR"
 }
 
-# low: makes the runtime. The container has the volume, if config.json has one, and a mount namespace of its own.
+# low: makes the runtime. The container has the volume, if config.json has one, and a mount namespace of its own. It
+# takes as long as a real one, which the process behind the launch needs to begin: earlier reads are not recorded.
 low() {
     cat >"$DIR/low" <<END
 #!/bin/sh
 [ "\$1" = features ] && { echo '{"ociVersionMin":"1.0.0","ociVersionMax":"1.0.2","mountOptions":["rro","ro"]}'; exit; }
 while [ \$# -gt 1 ]; do case \$1 in --bundle) bundle=\$2 ;; esac; shift; done
 [ ! -e "$DIR/fail" ] || exit 1
+sleep 0.2
 volume=\$(gojq -r '.mounts[]? | select(.destination == "/weights") | .source' "\$bundle/config.json")
 unshare --mount --propagation private sh -c '
     [ -z "\$2" ] || mount --bind "\$2" "\$1/weights"
