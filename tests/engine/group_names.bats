@@ -20,7 +20,7 @@ END_OF_POLICY
 
 # executes GIDS [OPTION…]: an exec with these supplementary groups.
 executes() {
-    jq -cn --argjson gids "$1" '{user: {uid: 7777001, gid: 7777001, additionalGids: $gids}, args: ["id", "-G"], cwd: "/", env: ["PATH=/bin"]}' \
+    gojq -cn --argjson gids "$1" '{user: {uid: 7777001, gid: 7777001, additionalGids: $gids}, args: ["id", "-G"], cwd: "/", env: ["PATH=/bin"]}' \
         >"$FB_DIR/process.json"
     run shim exec "${@:2}" --process "$FB_DIR/process.json" "$ID"
 }

@@ -13,7 +13,7 @@ guarded() {
     mkdir -p "$BUNDLE/rootfs/etc"
     printf '%s\n' root:x:0: "$@" >"$BUNDLE/rootfs/etc/group"
     printf '{ "version": 1, "runtime": { "paths": ["%s"] }, %s "security": { "user": { "groups": "own" } } }' "$DIR/low" "$members" >"$DIR/policy.json"
-    jq -n --argjson user "$user" '{ociVersion: "1.0.2", root: {path: "rootfs"}, process: {user: $user}}' >"$BUNDLE/config.json"
+    gojq -n --argjson user "$user" '{ociVersion: "1.0.2", root: {path: "rootfs"}, process: {user: $user}}' >"$BUNDLE/config.json"
     run shim --root "$DIR/root" create --bundle "$BUNDLE" c1
     [ "$status" -eq 7 ] || { echo "$output" && false; }
     mkdir -p "$DIR/root/c1" # as a low-level runtime does
@@ -31,7 +31,7 @@ executes() {
 has() {
     executes "$1"
     [ "$status" -eq 7 ]
-    [ "$(jq -c .user.additionalGids "$DIR/low.process")" = "$2" ] || { cat "$DIR/low.process" && false; }
+    [ "$(gojq -c .user.additionalGids "$DIR/low.process")" = "$2" ] || { cat "$DIR/low.process" && false; }
 }
 
 @test "an exec has its primary group once, and none by a name in the container's /etc/group" {
@@ -62,10 +62,10 @@ has() {
     local file
     guarded '{"uid":7777001,"gid":7777001}' '' 7777009:x:42:
     file=$(echo "/run/flatbed/state/${DIR//\//%2F}%2Froot/c1.json")
-    jq -c '.user = {uid: 7777001, groups: [7777001, 6, 7777008]}' "$file" >"$DIR/new" && cat "$DIR/new" >"$file"
+    gojq -c '.user = {uid: 7777001, groups: [7777001, 6, 7777008]}' "$file" >"$DIR/new" && cat "$DIR/new" >"$file"
     has '{"uid":7777001,"gid":7777001,"additionalGids":[7777007]}' '[7777007,7777008]'
     has '{"uid":7777002,"gid":7777002,"additionalGids":[7777007]}' '[7777007]'
-    jq -c '.user.groups += [7777009]' "$file" >"$DIR/new" && cat "$DIR/new" >"$file"
+    gojq -c '.user.groups += [7777009]' "$file" >"$DIR/new" && cat "$DIR/new" >"$file"
     executes '{"uid":7777001,"gid":7777001}'
     refused 'the group 7777009.*has another group with the name 7777009'
 }
@@ -85,7 +85,7 @@ has() {
     refused 'has another group with the name 7777002'
     has '{"uid":7777001,"gid":7777001,"additionalGids":[7777003]}' '[7777003]'
     file=$(echo "/run/flatbed/state/${DIR//\//%2F}%2Froot/c1.json")
-    jq -c 'del(.rules.names)' "$file" >"$DIR/new" && cat "$DIR/new" >"$file"
+    gojq -c 'del(.rules.names)' "$file" >"$DIR/new" && cat "$DIR/new" >"$file"
     has '{"uid":7777001,"gid":7777001,"additionalGids":[7777003]}' '[]'
 }
 

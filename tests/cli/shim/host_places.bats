@@ -110,10 +110,10 @@ END
         rm -f "$DIR/low.config"
         create
         refused 'the container would have all cgroups of this host, writable, on /x: give it a cgroup namespace'
-        jq '.mounts[-1].options += ["ro"]' "$BUNDLE/config.json" >"$DIR/new" && cp "$DIR/new" "$BUNDLE/config.json"
+        gojq '.mounts[-1].options += ["ro"]' "$BUNDLE/config.json" >"$DIR/new" && cp "$DIR/new" "$BUNDLE/config.json"
         create
         passed
-        jq '.mounts[-1].options = [] | .linux.namespaces += [{type: "cgroup"}]' "$BUNDLE/config.json" >"$DIR/new" &&
+        gojq '.mounts[-1].options = [] | .linux.namespaces += [{type: "cgroup"}]' "$BUNDLE/config.json" >"$DIR/new" &&
             cp "$DIR/new" "$BUNDLE/config.json"
         create
         passed

@@ -20,7 +20,7 @@ groups() {
 has() {
     create
     passed
-    [ "$(jq -c .process.user.additionalGids "$DIR/low.config")" = "$1" ] || { cat "$DIR/low.config" && false; }
+    [ "$(gojq -c .process.user.additionalGids "$DIR/low.config")" = "$1" ] || { cat "$DIR/low.config" && false; }
 }
 
 own() { policy '"user": { "groups": "own" }' "${1-}"; }
@@ -178,7 +178,7 @@ mounts() {
         {destination: \"/home/data\", type: \"bind\", source: \"$DIR/data\", options: [\"rbind\"]}]"
     mkdir "$DIR/data"
     has '[7777002]'
-    [ "$(jq '[.hooks.createContainer[]?.args[1]] | length' "$DIR/low.config")" = 1 ] || { jq .hooks "$DIR/low.config" && false; }
+    [ "$(gojq '[.hooks.createContainer[]?.args[1]] | length' "$DIR/low.config")" = 1 ] || { gojq .hooks "$DIR/low.config" && false; }
     rmdir "$DIR/alice/data"
     ln -s /etc "$DIR/alice/data"
     rm "$DIR/low.config"
@@ -186,7 +186,7 @@ mounts() {
     refused 'the mount on /home/data: there is a symbolic link'
     mounts "[{destination: \"/home\", type: \"bind\", source: \"$DIR/alice\", options: [\"rbind\"]}]"
     has '[7777002]'
-    [ "$(jq '.hooks.createContainer' "$DIR/low.config")" = null ]
+    [ "$(gojq '.hooks.createContainer' "$DIR/low.config")" = null ]
 }
 
 @test "groups that user.groups adds are judged by name as well" {
@@ -205,7 +205,7 @@ mounts() {
     groups '.process.user = {uid: 7777001, gid: 7777001}'
     run --separate-stderr on_host
     passed
-    [ "$(jq -c .process.user.additionalGids "$DIR/low.config")" = '[7777009]' ]
+    [ "$(gojq -c .process.user.additionalGids "$DIR/low.config")" = '[7777009]' ]
 }
 
 @test "a container with ids of its own is not judged by names, which lead to its own groups only" {
