@@ -2,10 +2,16 @@
 
 #include <string.h>
 
-/* Go trims the white space of Unicode; what else is not ASCII is taken for it, too. */
-static bool is_space(char c)
+/* Go trims the white space of Unicode. Before a name, all that may be a part of it is passed over. */
+static bool may_be_space(char c)
 {
     return (unsigned char)c <= ' ' || (unsigned char)c >= 0x7f;
+}
+
+/* Behind a number, only what is certainly trimmed: with any other byte, runc reads 0 for a gid. */
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 /* Reads a number as it is printed. Returns what is behind it, or NULL. */
@@ -27,13 +33,21 @@ static bool ends_field(const char *at, const char *end)
     return at == end || *at == ':';
 }
 
-/* Returns true if the name of the line, which ends at `name_end`, is a number, but not its gid. */
+/* A name alone may be followed by what Go trims. */
+static bool ends_name(const char *at, const char *end)
+{
+    while (at < end && may_be_space(*at))
+        at++;
+    return at == end;
+}
+
+/* Returns true if the name of the line is a number, but not its gid. */
 static bool names_other(const char *line, const char *end, uint32_t *name)
 {
     uint32_t gid;
     const char *name_end = read_number(line, end, name);
 
-    if (!name_end || !ends_field(name_end, end))
+    if (!name_end || (!ends_field(name_end, end) && !ends_name(name_end, end)))
         return false;
     const char *id =
         name_end < end ? memchr(name_end + 1, ':', (size_t)(end - name_end - 1)) : NULL;
@@ -60,7 +74,7 @@ void group_names_read(const char *text, size_t len, struct group_names *out)
     while (text < end) {
         const char *line_end = memchr(text, '\n', (size_t)(end - text));
         const char *next = line_end ? line_end + 1 : end, *trimmed = line_end ? line_end : end;
-        while (text < trimmed && is_space(*text))
+        while (text < trimmed && may_be_space(*text))
             text++;
         while (trimmed > text && is_space(trimmed[-1]))
             trimmed--;

@@ -55,12 +55,17 @@ static int is_own_node(const struct targets *mounts, int root, const char *path,
     return 0;
 }
 
-/* runc (needsSetupDev) and crun make no nodes at all where config.json binds something on /dev. */
+/*
+ * runc (needsSetupDev) and crun make no nodes at all where config.json binds something on /dev. Each
+ * makes them for some other spelling of it.
+ */
 static bool binds_dev(const struct spec *spec)
 {
-    for (size_t i = 0; i < spec->mount_count; i++)
-        if (spec->list[i].bind && strcmp(spec->list[i].destination, "/dev") == 0)
+    for (size_t i = 0; i < spec->mount_count; i++) {
+        const char *written = json_text(json_get(spec->list[i].entry, "destination"));
+        if (spec->list[i].bind && written && strcmp(written, "/dev") == 0)
             return true;
+    }
     return false;
 }
 

@@ -31,6 +31,10 @@ static void a_number_as_a_name_is_another_group(void **state)
         "1234\xc2\xa0",
         "1234:x:4294968530:",
         "1234:x:1234 :",
+        "1234:x:1234\001",
+        "1234:x:1234\x7f\n",
+        "1234:x:1234\xc3\xa9",
+        "1234:x:1234 \001 ",
         "1234:1234:42:",
         "1234:x:1234:\n1234:x:42:",
         "\r1234:x:42:\r\n",
@@ -53,6 +57,7 @@ static void other_lines_are_none(void **state)
         "1234:x:1234:a,b",
         "1234:x:1234",
         "1234::1234: \n",
+        "1234:x:1234 \t\v\f\r\n",
         "lab:x:1234:",
         "#1234:x:42:",
         "12345:x:42:",
@@ -73,12 +78,13 @@ static void other_lines_are_none(void **state)
 static void what_is_behind_a_nul_counts(void **state)
 {
     static const char text[] = "a\0b\n\0"
-                               "1234:x:42:";
+                               "1234:x:42:\n5:x:5\0";
     struct group_names names = {0};
 
     (void)state;
     group_names_read(text, sizeof(text) - 1, &names);
     assert_true(group_names_have(&names, 1234));
+    assert_true(group_names_have(&names, 5));
     assert_false(group_names_have(&names, 42));
 }
 
