@@ -1,8 +1,8 @@
 """large.py FLATTEN: files of more than 8 GiB, whose size does not fit the octal digits of a header.
 
 One docker-archive, itself a sparse file, of three layers: a file of 8 GiB and some bytes whose size
-is in base 256, an old GNU sparse one, and a PAX 1.0 one whose size is in a record. The image is
-flattened to a layer compressed with zstd that has the sizes in records. Each file is then compared, byte
+is in base 256, an old GNU sparse one, and a PAX 1.0 one whose size is in a record and does not fit 32 bits. The
+image is flattened to a layer compressed with zstd that has the sizes in records. Each file is then compared, byte
 for byte, with its source: zeros, and marks at both ends and around 4 and 8 GiB.
 """
 import fcntl
@@ -20,18 +20,22 @@ from quick_images import BLOCK, header, padded  # noqa: E402
 
 SIZE = (8 << 30) + 1234  # one more than the 33 bits of octal digits
 MARK = b"mark of sixteen."
-MARKS = [0, (4 << 30) - 8, (8 << 30) - 8, SIZE - len(MARK)]
+SIZES = {"dense": SIZE, "sparse-old": SIZE, "sparse-1.0": (4 << 30) + 1234}
 PIECE = 1 << 20
 # Hashing 8 GiB takes half a minute: the digest is written down. flatten refuses a layer that has another one.
 DENSE_DIFF_ID = "sha256:c1752eecd12d82bdb70cb1d011619b7a9a9e246cefecb926211941da0b3430d3"
 
 
-def pieces():
-    """Returns the content of each of the three files."""
-    zeros = bytes(PIECE)
-    for at in range(0, SIZE, PIECE):
-        size = min(PIECE, SIZE - at)
-        marks = [(mark + i - at, byte) for mark in MARKS for i, byte in enumerate(MARK) if 0 <= mark + i - at < size]
+def marks_of(total):
+    return [mark for mark in (0, (4 << 30) - 8, (8 << 30) - 8) if mark < total] + [total - len(MARK)]
+
+
+def pieces(total):
+    """Returns the content of a file of that size."""
+    zeros, places = bytes(PIECE), marks_of(total)
+    for at in range(0, total, PIECE):
+        size = min(PIECE, total - at)
+        marks = [(mark + i - at, byte) for mark in places for i, byte in enumerate(MARK) if 0 <= mark + i - at < size]
         data = bytearray(zeros[:size]) if marks or size < PIECE else zeros
         for place, byte in marks:
             data[place] = byte
@@ -43,7 +47,7 @@ def dense(out, start):
     head, tail = header(b"dense", size=SIZE), bytes(-SIZE % BLOCK + 2 * BLOCK)
     out.seek(start)
     out.write(head)
-    for mark in MARKS:
+    for mark in marks_of(SIZE):
         out.seek(start + len(head) + mark)
         out.write(MARK)
     out.seek(start + len(head) + SIZE)
@@ -52,8 +56,12 @@ def dense(out, start):
 
 
 def sparse_layers():
-    holes = [(mark, MARK) for mark in MARKS]
-    return [tarball.tar_bytes([tarball.sparse("sparse-" + kind, kind, SIZE, holes)]) for kind in ("old", "1.0")]
+    layers = []
+    for kind in ("old", "1.0"):
+        name = "sparse-" + kind
+        data = [(mark, MARK) for mark in marks_of(SIZES[name])]
+        layers.append(tarball.tar_bytes([tarball.sparse(name, kind, SIZES[name], data)]))
+    return layers
 
 
 def write(path):
@@ -100,17 +108,16 @@ class Tar:
         return (self.buffer if len(piece) == PIECE else bytes(view)) == piece
 
     def next(self):
-        """Returns name and size of the next member, from a pax header; None at the end."""
-        head = self.take(BLOCK)
+        """Returns name and size of the next member, from its record if it has one; None at the end."""
+        head, said = self.take(BLOCK), []
         if not any(head):
             return None
-        if head[156:157] != b"x":
-            raise SystemExit("a header without records")
-        size = int(head[124:135], 8)
-        records = self.take(size + -size % BLOCK)[:size]
-        head = self.take(BLOCK)
-        said = [line.split(b"size=")[1] for line in records.splitlines() if b" size=" in line]
-        return head[:100].rstrip(b"\0").decode(), int(said[0])
+        if head[156:157] == b"x":
+            size = int(head[124:135], 8)
+            records = self.take(size + -size % BLOCK)[:size]
+            said = [line.split(b"size=")[1] for line in records.splitlines() if b" size=" in line]
+            head = self.take(BLOCK)
+        return head[:100].rstrip(b"\0").decode(), int(said[0]) if said else int(head[124:135], 8)
 
 
 def check(layer):
@@ -121,9 +128,9 @@ def check(layer):
         tar = Tar(unpacker.stdout)
         while (member := tar.next()) is not None:
             name, size = member
-            if size != SIZE or not all(map(tar.has, pieces())):
+            if size != SIZES.get(name) or not all(map(tar.has, pieces(size))):
                 raise SystemExit("%s: not what it was; %d bytes" % (name, size))
-            tar.take(-SIZE % BLOCK)
+            tar.take(-size % BLOCK)
             names.append(name)
         tar.take(BLOCK)
         if unpacker.stdout.read(1):
@@ -140,7 +147,7 @@ def main():
         result = json.loads(done.stdout)
         layer = result["layer"]
         blob = os.path.join(out, "blobs/sha256", layer["digest"][7:])
-        if result["payload"] != {"in": 3 * SIZE, "out": 3 * SIZE} or os.path.getsize(blob) != layer["size"]:
+        if result["payload"] != dict.fromkeys(("in", "out"), sum(SIZES.values())) or os.path.getsize(blob) != layer["size"]:
             raise SystemExit("not the sizes expected: %s" % result)
         if layer["size"] > 16 << 20:
             raise SystemExit("the layer takes %d bytes" % layer["size"])
