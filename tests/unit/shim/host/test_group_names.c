@@ -26,8 +26,7 @@ static void a_number_as_a_name_is_another_group(void **state)
         "1234:x:12345:",
         "1234:x:01234:",
         " \t1234:x:42:",
-        "\xe2\x80\x83"
-        "1234:x:42:",
+        "\342\200\2031234:x:42:", /* a space of Unicode */
         "1234\xc2\xa0",
         "1234:x:4294968530:",
         "1234:x:1234 :",
