@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* Go trims the white space of Unicode. Before a name, all that may be a part of it is passed over. */
+/* Go trims the white space of Unicode. Before a name, all that may be a part of it is passed over.
+ */
 static bool may_be_space(char c)
 {
     return (unsigned char)c <= ' ' || (unsigned char)c >= 0x7f;

@@ -79,3 +79,13 @@ bool lowlevel_follows_links(const struct lowlevel_version *version)
         return read == 4 && patch == 0 && candidate < 3;
     return major == 0 || minor == 0 || patch < 14;
 }
+
+bool lowlevel_names_groups(const struct lowlevel_version *version)
+{
+    unsigned major, minor;
+
+    if (version->flavor != FLAVOR_RUNC)
+        return false;
+    return sscanf(version->text, "%u.%u", &major, &minor) < 2 || major == 0 ||
+           (major == 1 && minor < 3);
+}

@@ -55,6 +55,12 @@ static int audit_edit(const struct edit *e, bool changes, struct err *err)
                           denied ? &denials : NULL, err);
 }
 
+/* The users of CRI copy files by processes of the container. */
+static bool is_kubernetes(const struct edit *e)
+{
+    return strncmp(audit_engine(e->call, &e->spec), "cri", 3) == 0;
+}
+
 /* Keeps what exec needs. If the policy has rules for exec, a launch fails without them. */
 static int keep_state(const struct edit *e, struct err *err)
 {
@@ -63,6 +69,7 @@ static int keep_state(const struct edit *e, struct err *err)
                                       .decision = &e->decision,
                                       .spec = &e->spec,
                                       .names = e->groups.judged ? &e->groups.file : NULL,
+                                      .copies = !is_kubernetes(e),
                                       .held = j->policy->security.given && !trust_rootless(),
                                       .bundle = e->bundle.dirfd};
 

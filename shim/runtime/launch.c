@@ -104,7 +104,7 @@ static int prepare_exec(struct launch *l, struct err *err)
 {
     int copy;
 
-    if (exec_edit(&l->call, &copy, err) < 0) {
+    if (exec_edit(&l->call, &l->lowlevel, &copy, err) < 0) {
         audit_denied_exec(l, err);
         return -1;
     }

@@ -26,25 +26,31 @@ executes() {
 }
 
 guards() {
+    local more=7777003
+    case $("$1" --version) in "runc version 1."[0-2].*) more='' ;; esac
     hostile "$1" '[7777001, 7777003]' 7777001:x:42: 7777002:x:42: 7777003:x:7777003:
     shim_create "$FB_DIR/hostile.log" --bundle "$BUNDLE" "$ID"
     shim start "$ID"
     wait_for grep -q . "$FB_DIR/hostile.log"
     expect_equal "$(cat "$FB_DIR/hostile.log")" "7777001 7777003"
+    # Users can replace the file, which docker cp does as root; runc reads it before 1.3.
+    printf '%s\n' root:x:0: 7777003:x:42: >"$BUNDLE/rootfs/etc/group"
     executes '[7777001, 7777003]'
-    expect_output "7777001 7777003"
+    expect_output "7777001${more:+ $more}"
     if [ "$1" = runc ]; then # which looks at them only without a process file, and that is refused
         executes '[7777003]' --additional-gids 42
-        expect_output "7777001 7777003"
+        expect_output "7777001${more:+ $more}"
         for option in --additional-gids -g; do
             run shim exec "$option" 42 --user 7777001:7777001 "$ID" id -G
             expect_status 1
             expect_match "write exec --process FILE ID"
         done
     fi
-    executes '[7777002]'
-    expect_status 1
-    expect_match "has another group with the name 7777002"
+    if [ -n "$more" ]; then
+        executes '[7777002]'
+        expect_status 1
+        expect_match "has another group with the name 7777002"
+    fi
     within "$1" --root "$FB_DIR/state" delete --force "$ID"
     hostile "$1" '[7777002]' 7777002:x:42:
     run shim_create "$FB_DIR/hostile.log" --bundle "$BUNDLE" "$ID"

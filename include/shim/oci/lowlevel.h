@@ -72,6 +72,12 @@ bool lowlevel_is_runc(const struct lowlevel *low);
 bool lowlevel_follows_links(const struct lowlevel_version *version);
 
 /*
+ * Returns true for a runc that looks supplementary groups up as names in the container's
+ * /etc/group: before 1.3.0-rc.1. Pure.
+ */
+bool lowlevel_names_groups(const struct lowlevel_version *version);
+
+/*
  * Executes the runtime in place of this process, with argv[0] replaced by its path (crun chooses
  * handlers by that name). Returns only on failure.
  */

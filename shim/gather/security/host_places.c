@@ -56,8 +56,8 @@ static int is_own_node(const struct targets *mounts, int root, const char *path,
 }
 
 /*
- * runc (needsSetupDev) and crun make no nodes at all where config.json binds something on /dev. Each
- * makes them for some other spelling of it.
+ * runc (needsSetupDev) and crun make no nodes at all where config.json binds something on /dev.
+ * Each makes them for some other spelling of it.
  */
 static bool binds_dev(const struct spec *spec)
 {

@@ -191,9 +191,32 @@ static const struct json *array_of(const struct json *object, const char *key)
     return json_is(value, JSON_ARRAY) ? value : NULL;
 }
 
+static bool has_more_groups(const struct spec *process)
+{
+    const struct json *list = json_path(process->process, "user", "additionalGids", NULL);
+    uint64_t gid;
+
+    for (size_t i = 0; i < json_count(list); i++)
+        if (!json_u64(json_at(list, i), &gid) || gid != process->gid)
+            return true;
+    return false;
+}
+
+/* Returns true if the runtime looks groups up in a file that may not be the one that was judged. */
+static bool misreads_groups(struct lowlevel *low, const struct json *rules,
+                            const struct spec *process)
+{
+    struct lowlevel_version version;
+    struct err ignored;
+
+    if (!exec_rules_copied(rules) || !has_more_groups(process))
+        return false;
+    return lowlevel_ask_version(low, &version, &ignored) < 0 || lowlevel_names_groups(&version);
+}
+
 /* Edits the text of a process, which `source` names. */
-static int edit_process(const char *source, const struct json *state, struct buf *text,
-                        struct err *err)
+static int edit_process(const char *source, const struct json *state, struct lowlevel *low,
+                        struct buf *text, struct err *err)
 {
     static const struct json_options options = {.max_bytes = HANDED_FILE_BYTES,
                                                 .unique_keys = true};
@@ -207,7 +230,8 @@ static int edit_process(const char *source, const struct json *state, struct buf
     const struct json *kept = find_kept(doc, state);
     /* Groups first: they are judged with those of the process. */
     if (add_groups(source, doc, json_get(kept, "groups"), err) < 0 ||
-        exec_rules_apply(rules, &process, doc, err) < 0 ||
+        exec_rules_apply(rules, &process, rules && misreads_groups(low, rules, &process), doc,
+                         err) < 0 ||
         add_variables(source, doc, array_of(state, "env"), err) < 0 ||
         add_limits(source, doc, array_of(state, "rlimits"), err) < 0 ||
         add_home(source, doc, kept, err) < 0)
@@ -217,14 +241,15 @@ static int edit_process(const char *source, const struct json *state, struct buf
 }
 
 /* Without enforced rules nothing is refused here: the runtime gets what was read. */
-static int hand_on_process(const char *source, const struct json *state, int *copy, struct err *err)
+static int hand_on_process(const char *source, const struct json *state, struct lowlevel *low,
+                           int *copy, struct err *err)
 {
     bool enforced = exec_rules_enforced(json_get(state, "rules"));
     _cleanup_buf_ struct buf text = BUF_INIT;
 
     if (handed_file_read(source, &text, err) < 0)
         return enforced ? -1 : 0;
-    if (edit_process(source, state, &text, err) < 0 && enforced)
+    if (edit_process(source, state, low, &text, err) < 0 && enforced)
         return -1;
     return handed_file_copy(&text, copy, err);
 }
@@ -255,7 +280,7 @@ static int check_cgroup(const struct call *call, const struct json *state, struc
                    "container's cgroup: leave out --cgroup");
 }
 
-int exec_edit(const struct call *call, int *copy, struct err *err)
+int exec_edit(const struct call *call, struct lowlevel *low, int *copy, struct err *err)
 {
     _cleanup_json_ struct json_doc *doc = NULL;
 
@@ -268,6 +293,6 @@ int exec_edit(const struct call *call, int *copy, struct err *err)
     if (check_cgroup(call, state, err) < 0 || (exec_rules_enforced(json_get(state, "rules")) &&
                                                inherited_fds_check(call->preserve_fds, err) < 0))
         return -1;
-    return call->process ? hand_on_process(call->process, state, copy, err)
+    return call->process ? hand_on_process(call->process, state, low, copy, err)
                          : hand_on_command(call, state, err);
 }

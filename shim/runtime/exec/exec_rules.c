@@ -49,14 +49,19 @@ static void keep_groups(const struct judgement *judgement, struct json_doc *doc,
                   &s->groups.place);
 }
 
-/* Keeps what create found in the file, for each exec: only root can change it since. */
-static void keep_names(const struct policy_security *s, const struct group_file *names,
+/*
+ * Keeps what create found in the file, for each exec. Only root can change it since, which `docker
+ * cp` does for its users.
+ */
+static void keep_names(const struct policy_security *s, const struct group_file *names, bool copies,
                        struct json_doc *doc, struct json *rules)
 {
     if (!names)
         return;
     struct json *rule = keep_rule(doc, rules, "names", "security.user", &s->groups.place);
     struct json *numbers = json_list(doc, rule, "numbers");
+    if (copies)
+        json_set(doc, rule, "copied", json_bool(doc, true));
     for (size_t i = 0; i < names->names.count; i++)
         json_append(doc, numbers, json_number(doc, names->names.list[i]));
     const char *problem =
@@ -115,7 +120,8 @@ bool exec_rules_enforced(const struct json *rules)
 }
 
 int exec_rules_keep(const struct judgement *judgement, const struct spec *spec,
-                    const struct group_file *names, struct json_doc *state, struct err *err)
+                    const struct group_file *names, bool copies, struct json_doc *state,
+                    struct err *err)
 {
     const struct policy_security *s = &judgement->policy->security;
     uint64_t kept = security_capabilities(s, security_is_privileged(spec));
@@ -132,7 +138,7 @@ int exec_rules_keep(const struct judgement *judgement, const struct spec *spec,
         keep_realtime(s, state, rules);
     }
     keep_groups(judgement, state, rules);
-    keep_names(s, names, state, rules);
+    keep_names(s, names, copies, state, rules);
     if (kept != ~(uint64_t)0)
         keep_bits(state, rules, "capabilities", kept);
     if (s->privileges.deny)
@@ -249,8 +255,14 @@ static void read_names(const struct json *rule, struct group_file *out)
             out->problem = "its rule is damaged";
 }
 
+bool exec_rules_copied(const struct json *rules)
+{
+    return is_true(json_path(rules, "names", "copied", NULL));
+}
+
 /* Judges supplementary groups by name, as those of create. The primary one needs no name. */
-static int apply_names(const struct json *rules, const struct spec *process, struct err *err)
+static int apply_names(const struct json *rules, const struct spec *process, bool nameless,
+                       struct err *err)
 {
     struct json *list = json_path(process->process, "user", "additionalGids", NULL);
     const struct json *rule = json_get(rules, "names");
@@ -263,24 +275,25 @@ static int apply_names(const struct json *rules, const struct spec *process, str
         return 0;
     read_names(rule, &file);
     for (size_t i = json_count(list); i > 0; i--)
-        if (!rule || !json_u64(json_at(list, i - 1), &gid) || gid > UINT32_MAX)
+        if (!rule || nameless || !json_u64(json_at(list, i - 1), &gid) || gid > UINT32_MAX)
             json_remove_at(list, i - 1);
         else if (!group_file_allows(&file, (uint32_t)gid, &detail))
             return detail.failed ? err_nomem(err) : deny(rule, detail.data, err);
     return 0;
 }
 
-static int apply_groups(const struct json *rules, const struct spec *process, struct err *err)
+static int apply_groups(const struct json *rules, const struct spec *process, bool nameless,
+                        struct err *err)
 {
     if (!json_get(rules, "own_groups"))
         return 0;
     if (process->uid != 0 && apply_own_groups(rules, process, err) < 0)
         return -1;
-    return apply_names(rules, process, err);
+    return apply_names(rules, process, nameless, err);
 }
 
-int exec_rules_apply(const struct json *rules, const struct spec *process, struct json_doc *doc,
-                     struct err *err)
+int exec_rules_apply(const struct json *rules, const struct spec *process, bool nameless,
+                     struct json_doc *doc, struct err *err)
 {
     const struct json *capabilities = json_get(rules, "capabilities");
     uint64_t kept = 0;
@@ -294,7 +307,7 @@ int exec_rules_apply(const struct json *rules, const struct spec *process, struc
         capability_keep(process->process, kept);
     }
     if (apply_root(json_get(rules, "root"), process, err) < 0 ||
-        apply_groups(rules, process, err) < 0 ||
+        apply_groups(rules, process, nameless, err) < 0 ||
         apply_privileged(json_get(rules, "privileged"), process, err) < 0 ||
         apply_realtime(json_get(rules, "realtime"), process, err) < 0)
         return -1;

@@ -8,9 +8,13 @@
  *   capabilities                 bits: others are removed
  *   own_groups                   supplementary groups that are not the user's own are removed
  *   group {why}                  a primary group that is not the user's own is denied
- *   names {why, numbers, problem}  so is a group that group_file.h does not allow: of those
- * numbers, or, with a problem, any; without this rule beside `group`, which an older version kept,
- * all are removed realtime {why}               no priority before all others of the host is allowed
+ *   names {why, numbers, problem, copied}
+ *                                so is a group that group_file.h does not allow: of those numbers,
+ *                                or, with a problem, any. `copied`: users can replace the file
+ *                                since, and all are removed for a runtime that reads it. Without
+ *                                this rule beside `group`, which an older version kept, all are
+ *                                removed
+ *   realtime {why}               no priority before all others of the host is allowed
  *   no_new_privileges            is set
  *   permissive                   a process that cannot be read is not refused
  *
@@ -25,10 +29,11 @@
 /*
  * Adds the rules to a state, if there are any; rules that it has already (from another
  * flatbed-runtime just before) stay, or become stricter. `spec` is the container as it will be
- * created, `names` its groups' names (NULL: not judged). Returns how many rules there are.
+ * created, `names` its groups' names (NULL: not judged), `copies` whether the engine copies files
+ * into running containers for its users. Returns how many rules there are.
  */
 int exec_rules_keep(const struct judgement *judgement, const struct spec *spec,
-                    const struct group_file *names, struct json_doc *state,
+                    const struct group_file *names, bool copies, struct json_doc *state,
                     struct err *err) must_check;
 
 /* Returns ERR_POLICY if the file of an update asks for what the rules (NULL: none) deny. Pure. */
@@ -38,8 +43,15 @@ int exec_rules_update(const struct json *rules, const struct json *resources,
 /* Returns true if a policy that is enforced kept some of the rules (NULL: none). */
 bool exec_rules_enforced(const struct json *rules);
 
-/* Applies the rules (NULL: none) to a process. ERR_POLICY says what is denied, and why. */
-int exec_rules_apply(const struct json *rules, const struct spec *process, struct json_doc *doc,
-                     struct err *err) must_check;
+/* Returns true if users can have replaced the container's /etc/group since it was judged. Pure. */
+bool exec_rules_copied(const struct json *rules);
+
+/*
+ * Applies the rules (NULL: none) to a process. `nameless`: supplementary groups are removed, as the
+ * runtime would look them up in a file that users can have replaced. ERR_POLICY says what is
+ * denied, and why.
+ */
+int exec_rules_apply(const struct json *rules, const struct spec *process, bool nameless,
+                     struct json_doc *doc, struct err *err) must_check;
 
 #endif

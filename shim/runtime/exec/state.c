@@ -244,8 +244,8 @@ int state_save(const char *root, const char *id, const struct state_source *from
                        "there is a container '%s' already: delete it first, or choose another id",
                        id);
     _cleanup_json_ struct json_doc *doc = start_state(root, id, again, err);
-    if (!doc ||
-        (from->held && exec_rules_keep(from->judgement, from->spec, from->names, doc, err) < 0))
+    if (!doc || (from->held && exec_rules_keep(from->judgement, from->spec, from->names,
+                                               from->copies, doc, err) < 0))
         return -1;
     if (add_ours(from->decision, doc, err) < 0 ||
         add_user(from->decision, from->spec, doc, err) < 0 ||

@@ -168,6 +168,7 @@ becomes() {
     as_root
     gojq -c '.process.user.gid = 7777001' "$BUNDLE/config.json" >"$DIR/new"
     cp "$DIR/new" "$BUNDLE/config.json"
+    low_level "$DIR/low" runc 1.3.0
     guarded '"user": { "groups": "own" }'
     refused 'the group 42' '{"user":{"uid":7777001,"gid":42}}'
     refused 'the group 0 (root), which is' '{"user":{"uid":7777001}}'

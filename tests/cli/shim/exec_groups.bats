@@ -6,8 +6,9 @@
 load lib/shim
 
 # guarded USER-JSON [MEMBERS [LINE…]]: a container c1 with that user, under a policy for groups with more members, and an
-# image whose /etc/group has the lines.
+# image whose /etc/group has the lines. $RUNC is the version of runc; before 1.3 it looks groups up in that file.
 guarded() {
+    low_level "$DIR/low" runc "${RUNC-1.3.0}"
     local user=$1 members=${2-}
     shift $(($# < 2 ? $# : 2))
     mkdir -p "$BUNDLE/rootfs/etc"
@@ -93,4 +94,21 @@ has() {
     as_root
     guarded '{"uid":7777001,"gid":7777001}' '"mode": "permissive",' 7777002:x:42:
     has '{"uid":7777001,"gid":7777001,"additionalGids":[7777001,7777002,6]}' '[7777002]'
+}
+
+# A user can replace the file that was judged: by docker cp, which writes as root.
+@test "an exec has no supplementary group where the runtime reads /etc/group, but in Kubernetes" {
+    as_root
+    RUNC=1.2.6 guarded '{"uid":7777001,"gid":7777001}' '' 7777003:x:7777003:
+    has '{"uid":7777001,"gid":7777001,"additionalGids":[7777001,7777003]}' '[]'
+    has '{"uid":7777001,"gid":7777001,"additionalGids":[7777001]}' '[]'
+    low_level "$DIR/low" crun 1.8.1
+    has '{"uid":7777001,"gid":7777001,"additionalGids":[7777001,7777003]}' '[7777003]'
+    low_level "$DIR/low" other
+    has '{"uid":7777001,"gid":7777001,"additionalGids":[7777003]}' '[]'
+    low_level "$DIR/low" runc 1.2.6
+    run shim --root "$DIR/k8s.io" create --bundle "$BUNDLE" c2
+    mkdir -p "$DIR/k8s.io/c2"
+    run shim --root "$DIR/k8s.io" exec --process "$DIR/process.json" c2
+    [ "$(gojq -c .user.additionalGids "$DIR/low.process")" = '[7777003]' ]
 }

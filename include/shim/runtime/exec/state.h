@@ -24,8 +24,9 @@ struct state_source {
     const struct decision *decision;
     const struct spec *spec;        /* the container as it will be created */
     const struct group_file *names; /* the groups are judged by name as well; or NULL */
-    bool held;                      /* the policy's rules for exec are kept as well */
-    int bundle;                     /* the open directory of config.json */
+    bool copies; /* the engine copies files into running containers for its users */
+    bool held;   /* the policy's rules for exec are kept as well */
+    int bundle;  /* the open directory of config.json */
 };
 
 /*

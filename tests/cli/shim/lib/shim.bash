@@ -33,13 +33,13 @@ forget() {
     done
 }
 
-# low_level FILE FLAVOR: makes a runtime that records its words, environment, open descriptors and the process file
+# low_level FILE FLAVOR [VERSION]: makes a runtime that records its words, environment, open descriptors and the process file
 # of an exec next to FILE.
 low_level() {
     cat >"$1" <<END
 #!/bin/sh
 if [ "\$1" = --version ]; then
-    echo "$2 version 1.0"
+    echo "$2 version ${3-1.0}"
     echo "spec: 1.0.2" >&2
     exit 0
 fi
