@@ -3,6 +3,7 @@
 #include "base/fdio.h"
 #include "base/path.h"
 #include "shim/gather/bind_name.h"
+#include "shim/gather/binds.h"
 #include "shim/gather/targets.h"
 #include "shim/host/fd_path.h"
 #include "shim/host/trust.h"
@@ -114,6 +115,21 @@ static int check_user(struct nested *n, size_t i, int source, const char *rest)
     return 0;
 }
 
+/* Returns the source of a mount as people know it: not where it is held. */
+static const char *known_source(const struct nested *n, size_t i)
+{
+    const struct decision *decision = n->options->decision;
+    const char *found = n->sources[i].found, *unpinned = binds_unpinned(found);
+
+    for (size_t k = 0; !unpinned && k < decision->count; k++) {
+        const struct plan_op *op = decision->list[k].op;
+        if (op->kind == PLAN_MOUNT && op->mount.target && op->mount.source &&
+            strcmp(op->mount.target, n->spec->list[i].destination) == 0)
+            return op->mount.source;
+    }
+    return unpinned ? unpinned : found;
+}
+
 /* Looks for the mount point in the bind mount that holds it. */
 static int check_holder(struct nested *n, size_t i)
 {
@@ -137,7 +153,7 @@ static int check_holder(struct nested *n, size_t i)
                        "the mount on %s: what is mounted on %s is read-only, and has no '%s': make "
                        "it in %s first",
                        n->spec->list[i].destination, holder->destination, rest,
-                       n->sources[target->within].found);
+                       known_source(n, target->within));
     return 0;
 }
 

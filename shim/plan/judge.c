@@ -75,6 +75,7 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
         /* a pause container carries its pod's annotations: its volume requests are ignored,
            its profile is not */
         .no_volumes = is_pause_container(spec) && !undecided,
+        .created = exists,
         .no_idmap = maps_ids(policy) && trust_rootless(),
     };
     if (account_wanted(policy)) { /* before the binds, which are tried with its groups */

@@ -87,7 +87,8 @@ bool plan_is_user_file(const struct planner *p, const struct spec_mount *mount)
                  !p->in->no_volumes;
 
     for (int i = 0; given && i < ACCOUNT_FILES; i++)
-        if (mount->bind && mount->read_only && mount->source && p->in->account->files[i].text &&
+        if (mount->bind && mount->read_only && mount->source &&
+            (p->in->account->files[i].text || p->in->created) &&
             strcmp(mount->source, account_sources[i]) == 0 &&
             strcmp(mount->destination, account_targets[i]) == 0)
             return true;
@@ -142,7 +143,8 @@ static int add_file(struct planner *p, int file, const char *home)
         return decide_file(p, op, file, home);
     if (!plan_is_user_file(p, mount))
         return plan_decide(p, op, PLAN_KEPT, NULL, "the container brings its own mount");
-    if (put_text(p, op, file, home) < 0)
+    /* The root of a container that is there may be out of sight. */
+    if (p->in->account->files[file].text && put_text(p, op, file, home) < 0)
         return -1;
     return plan_decide(p, op, PLAN_KEPT, NULL, "mounted already");
 }

@@ -225,6 +225,21 @@ created() {
 
 explain_task() { run "$FLATBED" explain "--policy=$DIR/policy.json" "--state=$DIR/state" "$@"; }
 
+@test "explain: a running container's root may be out of sight, its passwd is ours" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root"
+    sed -i 's|"security": {|"user": { "passwd": true }, "security": {|' "$DIR/policy.json"
+    config ''
+    task abc123
+    mkdir -p "$TASK/rootfs/etc"
+    echo root:x:0:0::/: >"$TASK/rootfs/etc/passwd"
+    sed -i 's|"mounts"|"root": {"path": "rootfs"}, &|' "$TASK/config.json"
+    created abc123
+    mv "$TASK/rootfs" "$DIR/elsewhere"
+    explain_task abc123
+    exits 0
+    matches "^(kept|added) +file +/etc/passwd"
+}
+
 @test "explain: of a running container it says who added what" {
     [ "$(id -u)" -eq 0 ] || skip "needs root"
     sed -i 's|"security": {|"tuning": { "nofile": 4096 }, "security": { "no_new_privileges": true,|' "$DIR/policy.json"

@@ -182,6 +182,7 @@ struct plan_input {
     const struct account_facts *account;   /* NULL where it has no "user" */
     const struct gpu_facts *gpus;          /* NULL where it has no "gpus" */
     size_t depth;                          /* of the root's overlay; 0: not known, or no overlay */
+    bool created;                          /* the container is there: what was mounted is ours */
     bool no_volumes;                       /* nothing is to be mounted, only judged */
     bool rootless;                         /* this runtime is in a user namespace itself */
     bool no_idmap;                         /* it is not the host's root, and so maps no ids */

@@ -183,7 +183,7 @@ closed() {
     in_data /x/open/there
     mounted "/run/flatbed/pin/bind:0$DIR/srv/data" rbind,rprivate,ro
     in_data /x/open/new
-    refused "is read-only, and has no 'open/new'"
+    refused "is read-only, and has no 'open/new': make it in $DIR/srv/data first"
 }
 
 @test "require_access: neither do those in volumes, of the engine and of the policy" {
