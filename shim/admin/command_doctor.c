@@ -135,6 +135,7 @@ static int examine(const struct doctor_command *c, struct diagnoses *d, struct e
         return -1;
     doctor_kernel(d);
     doctor_versions(d);
+    doctor_gpus(loaded, d);
     doctor_engines(loaded, d);
     doctor_busy_end(&disks, c->stores.items, c->stores.count, d);
     doctor_stores(c->stores.items, c->stores.count, d);

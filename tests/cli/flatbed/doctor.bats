@@ -177,7 +177,7 @@ tuning() {
     has "in order, "
     doctor --only=shm
     exits 2
-    has "there is no diagnosis 'shm'; there are gpu-order, group-docker, "
+    has "there is no diagnosis 'shm'; there are gpu-limit, gpu-order, gpu-spec, group-docker, "
     echo '{"ignore": ["none"]}' >"$DIR/etc/flatbed/doctor.json"
     doctor
     exits 2
@@ -244,4 +244,24 @@ assert page.texts[:4] == ["0", "0", "0", "1"], page.texts' <<<"$output"
         line=$(sed 's/\x1b\[[0-9]*m//g; s/\r//' <<<"$line")
         [ "${#line}" -le 60 ] || { echo "$line"; return 1; }
     done <<<"$output"
+}
+
+@test "GPUs of the host are told if the policy does not limit them, or nothing gives them to containers" {
+    local at
+    for at in 01 02; do
+        mkdir -p "$DIR/driver/nvidia/gpus/0000:$at:00.0"
+        printf 'Model: \t NVIDIA H200\nGPU UUID: \t GPU-%s\nDevice Minor: \t %d\n' "$at" "$at" >"$DIR/driver/nvidia/gpus/0000:$at:00.0/information"
+    done
+    BIND="$DIR/driver /proc/driver"
+    echo '{ "version": 1, "tuning": { "threads": true } }' >"$DIR/etc/flatbed/policy.json"
+    says gpu-limit advice 'it has no "gpus", and this host has 2 GPUs'
+    says gpu-spec advice "this host has 2 GPUs, and neither a CDI specification of nvidia.com/gpu nor NVIDIA's container toolkit"
+    echo '{ "version": 1, "gpus": { "max": 1 } }' >"$DIR/etc/flatbed/policy.json"
+    mkdir -p "$DIR/etc/cdi"
+    echo '{"cdiVersion": "0.5.0", "kind": "nvidia.com/gpu"}' >"$DIR/etc/cdi/nvidia.json"
+    says gpu-limit ok 'it says which of 2 GPUs a container may have'
+    says gpu-spec ok 'there is a CDI specification of nvidia.com/gpu'
+    BIND=''
+    doctor --only=gpu-limit --only=gpu-spec
+    has_not gpu-
 }

@@ -68,6 +68,12 @@ void doctor_zfs(const struct policy *policy, const char *const *more, size_t mor
  */
 void doctor_policy(const struct policy *policy, struct diagnoses *out);
 
+/*
+ * On a host with GPUs of NVIDIA, examines whether the policy (NULL: there is none) limits them, and
+ * whether engines can give them to containers.
+ */
+void doctor_gpus(const struct policy *policy, struct diagnoses *out);
+
 /* Examines which engines run containers by flatbed-runtime, and who is in group docker. */
 void doctor_engines(const struct policy *policy, struct diagnoses *out);
 
