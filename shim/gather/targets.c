@@ -20,6 +20,7 @@ struct walk {
     struct buf rest;
     int links;
     bool foreign; /* it was in a mount with foreign content */
+    bool lost;    /* it was given up: a runtime could go on */
 };
 
 static int open_in(int root, const char *path, int flags, unsigned resolve)
@@ -35,12 +36,16 @@ static void walk_follow_link(struct walk *w, size_t before)
 {
     char target[PATH_MAX];
     _cleanup_fd_ int fd = open_in(w->root, w->at.data, O_NOFOLLOW, RESOLVE_NO_MAGICLINKS);
-    ssize_t len = fd < 0 ? -1 : readlinkat(fd, "", target, sizeof(target));
     _cleanup_buf_ struct buf rest = BUF_INIT;
 
-    if (len <= 0 || w->links == MOST_LINKS)
+    if (fd < 0) {
+        w->lost = errno != ENOENT && errno != ENOTDIR;
         return;
-    w->links++;
+    }
+    ssize_t len = readlinkat(fd, "", target, sizeof(target));
+    if (len <= 0) /* no link */
+        return;
+    w->lost = w->links++ == MOST_LINKS || len == sizeof(target);
     buf_append(&rest, target, (size_t)len);
     buf_printf(&rest, "/%s", w->rest.data);
     buf_truncate(&w->at, target[0] == '/' ? 0 : before);
@@ -86,7 +91,7 @@ static bool walk_component(struct walk *w)
         buf_printf(&w->at, "/%s", name);
     if (w->at.len > before && !w->at.failed && !w->rest.failed)
         walk_look(w, before);
-    return !w->at.failed && !w->rest.failed;
+    return !w->at.failed && !w->rest.failed && !w->lost;
 }
 
 /* Returns true if the root has no link on the way, so that the path leads where it says. */
@@ -95,7 +100,7 @@ static bool leads_straight(int root, const char *path)
     if (path_has_parents(path))
         return false;
     _cleanup_fd_ int fd = root < 0 ? -1 : open_in(root, path, 0, RESOLVE_NO_SYMLINKS);
-    return fd >= 0 || root < 0 || errno != ELOOP;
+    return fd >= 0 || root < 0 || errno == ENOENT || errno == ENOTDIR;
 }
 
 /* ---- all targets ---- */
@@ -144,6 +149,11 @@ static int find_lead(const char *written, const char *clean, int root,
         failed ? NULL : arena_strndup(arena, w.at.len ? w.at.data : "/", w.at.len + !w.at.len);
     buf_free(&w.at);
     buf_free(&w.rest);
+    if (w.lost)
+        return err_set(err, ERR_FORMAT,
+                       "where %.200s leads cannot be told: more than %d symbolic links, or a path "
+                       "that is too long",
+                       written, MOST_LINKS);
     if (!out->path)
         return err_nomem(err);
     set_above(earlier, out);
@@ -157,7 +167,11 @@ static int find_target(const struct spec_mount *mount, int root, const struct ta
     const char *written = json_text(json_get(mount->entry, "destination"));
 
     *out = (struct target){.content = content_of(mount)};
-    return find_lead(written, mount->destination, root, earlier, arena, out, err);
+    if (find_lead(written, mount->destination, root, earlier, arena, out, err) == 0)
+        return 0;
+    if (err->kind == ERR_FORMAT)
+        err->kind = ERR_POLICY;
+    return err_wrap(err, "mounts");
 }
 
 int targets_lead(const struct targets *mounts, int root, const char *path, struct arena *arena,

@@ -41,16 +41,17 @@ struct targets {
 int targets_root(const struct spec *spec, int bundle);
 
 /*
- * Finds all targets, into the arena. A part that does not exist stays as it is written, as does a
- * circle of links, which fails anyway. `root` is an open directory, or -1: no link is followed.
- * Fails only without memory.
+ * Finds all targets, into the arena. A part that does not exist stays as it is written. `root` is
+ * an open directory, or -1: no link is followed. ERR_POLICY for a target with so many links on the
+ * way, or so long, that the kernel would give up: runc goes on by itself.
  */
 int targets_find(const struct spec *spec, int root, struct arena *arena, struct targets *out,
                  struct err *err) must_check;
 
 /*
  * Finds where another path leads when all mounts are made; `path` is absolute. The target has no
- * content of its own. ERR_FORMAT for a path that leaves the root by "..", or is too long.
+ * content of its own. ERR_FORMAT for a path that leaves the root by "..", or that cannot be
+ * followed as in targets_find.
  */
 int targets_lead(const struct targets *mounts, int root, const char *path, struct arena *arena,
                  struct target *out, struct err *err) must_check;

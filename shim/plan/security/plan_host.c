@@ -10,8 +10,8 @@ static bool stays_writable(const struct planner *p, const struct spec_mount *mou
     for (size_t i = 0; i < p->count; i++) {
         const struct plan_op *op = &p->ops[i];
         if (op->kind == PLAN_BIND && op->bind.entry == mount->entry)
-            writable =
-                !mount->read_only && op->verdict == PLAN_KEPT && op->bind.access == ACCESS_RW;
+            writable = !mount->read_only && op->bind.access == ACCESS_RW &&
+                       (op->verdict == PLAN_KEPT || op->verdict == PLAN_DOWNGRADED);
     }
     return writable;
 }

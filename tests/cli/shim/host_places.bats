@@ -69,6 +69,27 @@ END
     done
 }
 
+# runc follows 255 links on the way, the kernel 40.
+@test "a way with too many links of the image is refused, for mounts, nodes and the working directory" {
+    local i
+    mkdir -p "$BUNDLE/rootfs/etc" "$DIR/me"
+    ln -s etc "$BUNDLE/rootfs/k1"
+    for ((i = 2; i <= 41; i++)); do ln -s "k$((i - 1))" "$BUNDLE/rootfs/k$i"; done
+    policy '"devices": { "allow": [] }'
+    config ".root.path = \"rootfs\" | .mounts = [{destination: \"/k41/x\", type: \"bind\", source: \"$DIR/me\", options: [\"rbind\"]}]"
+    create
+    refused 'mounts: where /k41/x leads cannot be told: more than 40 symbolic links'
+    config '.root.path = "rootfs" | .linux.devices = [{path: "/k41/zero", type: "c", major: 1, minor: 5}]'
+    create
+    refused 'the node /k41/zero would be made behind a link of the image'
+    config '.root.path = "rootfs" | .process.cwd = "/k41/new"'
+    create
+    refused 'process.cwd: the runtime would make /k41/new in a mount'
+    config ".root.path = \"rootfs\" | .process.cwd = \"/k40\" | .mounts = [{destination: \"/k40/x\", type: \"bind\", source: \"$DIR/me\", options: [\"rbind\"]}]"
+    create
+    passed
+}
+
 @test "a working directory that is missing in a mount is refused: the runtime would make it as root" {
     mkdir -p "$BUNDLE/rootfs" "$DIR/set/train"
     ln -s / "$DIR/set/up"

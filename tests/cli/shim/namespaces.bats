@@ -144,4 +144,7 @@ has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/i
     rule allow
     in_set '.process.user.uid = 0'
     passed
+    rule 'allow", "options": ["nosuid", "nodev"], "say": "x'
+    in_set '.process.user.uid = 0'
+    passed
 }

@@ -314,7 +314,10 @@ END
         create
         refused "on [^ ]*: nothing may be mounted over /proc, where this leads in the container"
     done
-    for target in /fine /deep/x /none /loop/x; do
+    config "$DIR/srv/data" /loop/x '{ "uid": 0, "gid": 0 }' '"root": { "path": "rootfs" },'
+    create
+    refused "where /loop/x leads cannot be told"
+    for target in /fine /deep/x /none; do
         config "$DIR/srv/data" "$target" '{ "uid": 0, "gid": 0 }' "\"root\": { \"path\": \"$root\" },"
         create
         mounted "$DIR/srv/data" rbind,rprivate,ro

@@ -75,9 +75,74 @@ static void test_ways(void **state)
     remove_root(root, path);
 }
 
+/* Finds where a bind on the path leads; NULL if that cannot be told. */
+static char *lead_of(int root, const char *path)
+{
+    _cleanup_arena_ struct arena arena = {0};
+    _cleanup_free_ char *config = strf("{\"mounts\":[" BIND("%s") "]}", path);
+    _cleanup_json_ struct json_doc *doc = shim_document(config);
+    struct err err = ERR_INIT;
+    struct targets targets;
+    struct target lead;
+    struct spec spec;
+
+    assert_works(spec_read(doc, &arena, &spec, &err), err);
+    bool found = targets_find(&spec, root, &arena, &targets, &err) == 0;
+    if (!found)
+        assert_int_equal(err.kind, ERR_POLICY);
+    targets.count = 0;
+    if (targets_lead(&targets, root, path, &arena, &lead, &err) < 0) {
+        assert_int_equal(err.kind, ERR_FORMAT);
+        assert_false(found);
+        return NULL;
+    }
+    assert_true(found);
+    assert_string_equal(targets.list[0].path, lead.path);
+    return strdup(lead.path);
+}
+
+/* runc follows 255 links, and takes a path by its components; the kernel 40 links, and 4095 bytes.
+ */
+static void test_ways_that_are_given_up(void **state)
+{
+    enum { MOST = 40, LONG = 250 };
+    char path[] = "/tmp/fb-targets.XXXXXX", self[LONG + 1];
+    int root = make_root(path);
+    _cleanup_buf_ struct buf far = BUF_INIT;
+
+    (void)state;
+    for (int i = 0; i <= MOST; i++) {
+        _cleanup_free_ char *name = strf("k%d", i), *next = i ? strf("k%d", i - 1) : strdup("etc");
+        assert_int_equal(symlinkat(next, root, name), 0);
+    }
+    _cleanup_free_ char *most = lead_of(root, "/k39/x"), *more = lead_of(root, "/k40/x");
+    assert_string_equal(most, "/etc/x");
+    assert_null(more);
+    memset(self, 'a', LONG);
+    self[LONG] = '\0';
+    assert_int_equal(symlinkat(".", root, self), 0);
+    for (int i = 0; i < MOST / 2; i++)
+        buf_printf(&far, "/%s", self);
+    buf_puts(&far, "/into");
+    _cleanup_free_ char *through = lead_of(root, far.data);
+    assert_string_equal(through, "/mnt/deep");
+    buf_truncate(&far, 0);
+    for (int i = 0; i < MOST / 2; i++)
+        buf_printf(&far, "/%.*s", LONG - 1, self);
+    _cleanup_free_ char *new = lead_of(root, far.data);
+    assert_null(new);
+    for (int i = 0; i <= MOST; i++) {
+        _cleanup_free_ char *name = strf("k%d", i);
+        assert_int_equal(unlinkat(root, name, 0), 0);
+    }
+    assert_int_equal(unlinkat(root, self, 0), 0);
+    remove_root(root, path);
+}
+
 UNIT_SUITE(test_targets)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ways)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ways),
+                                       cmocka_unit_test(test_ways_that_are_given_up)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
