@@ -227,14 +227,23 @@ static int judge_covers(struct planner *p)
                 bare.data);
 }
 
+/* True for a container that maps ids, and not the host's root, who owns the cgroups. */
+static bool has_no_root(const struct spec *spec)
+{
+    for (size_t i = 0; i < spec->uid_map.count; i++)
+        if (spec->uid_map.ranges[i].outside == 0 && spec->uid_map.ranges[i].count)
+            return false;
+    return spec->uid_map.count && !spec->joins_user_namespace;
+}
+
 /*
  * True for writable cgroups of the host where root is allowed: for other users, buildah makes such
- * mounts in each step of a build.
+ * mounts in each step of a build, and for mapped ids dockerd does.
  */
 static bool has_all_cgroups(const struct planner *p, const struct spec_mount *m)
 {
     return strncmp(m->type, "cgroup", strlen("cgroup")) == 0 && !m->read_only &&
-           !p->in->policy->security.root.deny &&
+           !p->in->policy->security.root.deny && !has_no_root(p->in->spec) &&
            (p->in->security->host_namespaces & 1u << NAMESPACE_CGROUP);
 }
 

@@ -140,6 +140,16 @@ END
         gojq '.mounts[-1].options += ["ro"]' "$BUNDLE/config.json" >"$DIR/new" && cp "$DIR/new" "$BUNDLE/config.json"
         create
         passed
+        # Root of Docker's userns-remap is nobody to the cgroups, for which dockerd leaves out ro.
+        gojq '.mounts[-1].options = [] | .linux.namespaces = [{type: "user"}] | .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}] |
+            .linux.gidMappings = .linux.uidMappings' "$BUNDLE/config.json" >"$DIR/new" && cp "$DIR/new" "$BUNDLE/config.json"
+        create
+        passed
+        gojq '.linux.uidMappings[0].hostID = 0' "$BUNDLE/config.json" >"$DIR/new" && cp "$DIR/new" "$BUNDLE/config.json"
+        rm "$DIR/low.config"
+        create
+        refused 'the container would have all cgroups of this host, writable'
+        gojq 'del(.linux.uidMappings, .linux.gidMappings) | .linux.namespaces = []' "$BUNDLE/config.json" >"$DIR/new" && cp "$DIR/new" "$BUNDLE/config.json"
         gojq '.mounts[-1].options = [] | .linux.namespaces += [{type: "cgroup"}]' "$BUNDLE/config.json" >"$DIR/new" &&
             cp "$DIR/new" "$BUNDLE/config.json"
         create
