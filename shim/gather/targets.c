@@ -105,10 +105,11 @@ static bool leads_straight(int root, const char *path)
 
 /* ---- all targets ---- */
 
+/* proc has links that lead back to the root: /proc/self/root, /proc/self/cwd. */
 static enum target_content content_of(const struct spec_mount *mount)
 {
-    static const char *const empty[] = {"proc",   "sysfs",  "tmpfs",  "ramfs",
-                                        "devpts", "mqueue", "cgroup", "cgroup2"};
+    static const char *const empty[] = {"sysfs",  "tmpfs",  "ramfs",  "devpts",
+                                        "mqueue", "cgroup", "cgroup2"};
 
     if (spec_has_option(mount->options, "remount"))
         return TARGET_OF_ROOT;

@@ -15,7 +15,7 @@
 enum target_content {
     TARGET_OF_ROOT, /* what the root has there, such as a tmpfs with "tmpcopyup" */
     TARGET_EMPTY,   /* nothing that is a link */
-    TARGET_FOREIGN, /* any links: a bind mount */
+    TARGET_FOREIGN, /* any links: a bind mount, proc */
 };
 
 /* A mount, and where it is. */

@@ -113,6 +113,29 @@ static bool is_in_source(const struct spec_mount *mount, int bundle, const char 
     return source < 0 || fd >= 0;
 }
 
+static bool is_mount_point(const struct targets *mounts, const char *path)
+{
+    for (size_t i = 0; i < mounts->count; i++)
+        if (strcmp(mounts->list[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+/*
+ * True for a path in proc, or in the tmpfs on /dev, where the runtimes make links into proc: these
+ * lead back to the root, and so into any mount.
+ */
+static bool leads_back(const struct spec *spec, const struct targets *mounts,
+                       const struct target *at)
+{
+    const struct spec_mount *mount = at->within == TARGET_ROOT ? NULL : &spec->list[at->within];
+
+    if (!mount || !mount->type || mount->bind || is_mount_point(mounts, at->path))
+        return false;
+    return strcmp(mount->type, "proc") == 0 ||
+           (strcmp(mount->type, "tmpfs") == 0 && strcmp(mount->destination, "/dev") == 0);
+}
+
 static int find_cwd(const struct spec *spec, int bundle, int root, const struct targets *mounts,
                     struct arena *arena, struct host_places *out, struct err *err)
 {
@@ -124,7 +147,7 @@ static int find_cwd(const struct spec *spec, int bundle, int root, const struct 
         return 0;
     if (find_lead(mounts, root, path, arena, &at, &leads, err) < 0)
         return -1;
-    if (!leads) {
+    if (!leads || leads_back(spec, mounts, &at)) {
         out->cwd = path;
         return 0;
     }

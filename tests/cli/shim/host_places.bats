@@ -109,6 +109,29 @@ END
     done
 }
 
+# proc has links to the root, and the runtimes make links into proc in /dev.
+@test "a working directory or node behind a link of proc is refused" {
+    mkdir -p "$BUNDLE/rootfs" "$DIR/me"
+    ln -s /proc/self/root/h "$BUNDLE/rootfs/prh"
+    policy '"devices": { "allow": [] }'
+    in_home() {
+        rm -f "$DIR/low.config"
+        config ".root.path = \"rootfs\" | $1 | .mounts = [{destination: \"/proc\", type: \"proc\"}, {destination: \"/dev\", type: \"tmpfs\"},
+            {destination: \"/dev/shm\", type: \"tmpfs\"}, {destination: \"/h\", type: \"bind\", source: \"$DIR/me\", options: [\"rbind\"]}]"
+        create
+    }
+    for cwd in /proc/self/root/h/new /proc/1/root/h/new /prh/new /dev/fd/../root/h/new /dev/fd/7/h/new; do
+        in_home ".process.cwd = \"$cwd\""
+        refused "process.cwd: the runtime would make $cwd in a mount"
+    done
+    in_home '.linux.devices = [{path: "/proc/self/root/h/null", type: "c", major: 1, minor: 3}]'
+    refused 'the node /proc/self/root/h/null would be made behind a link of the image, or in a mount'
+    for cwd in /proc /dev /dev/shm /dev/shm/new /h /new; do
+        in_home ".process.cwd = \"$cwd\""
+        passed
+    done
+}
+
 @test "a mount that changes an earlier one is refused, whatever judges mounts" {
     local section mount
     mkdir -p "$DIR/srv/set"
