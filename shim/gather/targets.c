@@ -15,6 +15,7 @@ enum { MOST_LINKS = 40 };
 /* A walk: where it is, without links, and the rest of the path. */
 struct walk {
     int root;
+    const struct target *list; /* of the earlier mounts */
     const struct target_index *earlier;
     struct buf at; /* "/proc/sys"; "" is the root */
     struct buf rest;
@@ -61,13 +62,27 @@ static size_t parent_of(const struct buf *at)
     return slash ? (size_t)(slash - at->data) : 0;
 }
 
+/* True for a path in the directory of a process, such as /proc/self/root. */
+static bool is_in_process(const struct target *list, size_t within, const char *path)
+{
+    if (within == TARGET_ROOT || !list[within].proc)
+        return false;
+    const char *rest = path + strlen(list[within].path);
+    rest += strspn(rest, "/");
+    size_t len = strcspn(rest, "/");
+    return rest[len] == '/' &&
+           (strspn(rest, "0123456789") == len || strncmp(rest, "self/", 5) == 0 ||
+            strncmp(rest, "thread-self/", 12) == 0);
+}
+
 /* Looks at the component that the walk came to. */
 static void walk_look(struct walk *w, size_t before)
 {
     const struct target_above above = target_index_above(w->earlier, w->at.data);
 
     w->foreign = w->foreign || above.foreign;
-    if (!above.hidden)
+    w->lost = is_in_process(w->list, above.within, w->at.data);
+    if (!w->lost && !above.hidden)
         walk_follow_link(w, before);
 }
 
@@ -129,17 +144,25 @@ static void set_above(const struct target_index *earlier, struct target *out)
     out->foreign = out->foreign || above.foreign;
 }
 
+static int lose(const char *written, struct err *err)
+{
+    return err_set(err, ERR_FORMAT,
+                   "where %.200s leads cannot be told: more than %d symbolic links, a path that is "
+                   "too long, or a directory of a process",
+                   written, MOST_LINKS);
+}
+
 /* Finds where `written` leads, of which `clean` is the clean form. */
-static int find_lead(const char *written, const char *clean, int root,
+static int find_lead(const char *written, const char *clean, int root, const struct target *list,
                      const struct target_index *earlier, struct arena *arena, struct target *out,
                      struct err *err)
 {
-    struct walk w = {.root = root, .earlier = earlier};
+    struct walk w = {.root = root, .list = list, .earlier = earlier};
 
     out->path = clean;
     if (leads_straight(root, written)) {
         set_above(earlier, out);
-        return 0;
+        return is_in_process(list, out->within, clean) ? lose(written, err) : 0;
     }
     buf_puts(&w.at, "");
     buf_puts(&w.rest, written);
@@ -151,10 +174,7 @@ static int find_lead(const char *written, const char *clean, int root,
     buf_free(&w.at);
     buf_free(&w.rest);
     if (w.lost)
-        return err_set(err, ERR_FORMAT,
-                       "where %.200s leads cannot be told: more than %d symbolic links, or a path "
-                       "that is too long",
-                       written, MOST_LINKS);
+        return lose(written, err);
     if (!out->path)
         return err_nomem(err);
     set_above(earlier, out);
@@ -162,13 +182,15 @@ static int find_lead(const char *written, const char *clean, int root,
     return 0;
 }
 
-static int find_target(const struct spec_mount *mount, int root, const struct target_index *earlier,
-                       struct arena *arena, struct target *out, struct err *err)
+static int find_target(const struct spec_mount *mount, int root, const struct target *list,
+                       const struct target_index *earlier, struct arena *arena, struct target *out,
+                       struct err *err)
 {
     const char *written = json_text(json_get(mount->entry, "destination"));
 
-    *out = (struct target){.content = content_of(mount)};
-    if (find_lead(written, mount->destination, root, earlier, arena, out, err) == 0)
+    *out = (struct target){.content = content_of(mount),
+                           .proc = mount->type && strcmp(mount->type, "proc") == 0};
+    if (find_lead(written, mount->destination, root, list, earlier, arena, out, err) == 0)
         return 0;
     if (err->kind == ERR_FORMAT)
         err->kind = ERR_POLICY;
@@ -190,7 +212,8 @@ int targets_lead(const struct targets *mounts, int root, const char *path, struc
     if (path_clean(path, strlen(path), &clean, err) < 0)
         return -1;
     const char *copy = arena_strndup(arena, clean.data, clean.len);
-    return copy ? find_lead(path, copy, root, &index, arena, out, err) : err_nomem(err);
+    return copy ? find_lead(path, copy, root, mounts->list, &index, arena, out, err)
+                : err_nomem(err);
 }
 
 int targets_root(const struct spec *spec, int bundle)
@@ -213,7 +236,7 @@ int targets_find(const struct spec *spec, int root, struct arena *arena, struct 
         return -1;
     for (; out->count < spec->mount_count; out->count++) {
         struct target *target = &out->list[out->count];
-        if (find_target(&spec->list[out->count], root, &index, arena, target, err) < 0)
+        if (find_target(&spec->list[out->count], root, out->list, &index, arena, target, err) < 0)
             return -1;
         target_index_add(&index, target, out->count);
     }

@@ -22,6 +22,7 @@ enum target_content {
 struct target {
     const char *path; /* clean and absolute, without links */
     enum target_content content;
+    bool proc;     /* its type */
     bool foreign;  /* the way leads through a mount with foreign content */
     bool covers;   /* an earlier mount on the path has foreign content */
     size_t within; /* the index of the mount that holds the mount point, or TARGET_ROOT */
@@ -43,7 +44,8 @@ int targets_root(const struct spec *spec, int bundle);
 /*
  * Finds all targets, into the arena. A part that does not exist stays as it is written. `root` is
  * an open directory, or -1: no link is followed. ERR_POLICY for a target with so many links on the
- * way, or so long, that the kernel would give up: runc goes on by itself.
+ * way, or so long, that the kernel would give up: runc goes on by itself; and for one in a
+ * directory of a process in proc, whose links lead back to the root.
  */
 int targets_find(const struct spec *spec, int root, struct arena *arena, struct targets *out,
                  struct err *err) must_check;

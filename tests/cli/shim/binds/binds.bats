@@ -312,7 +312,7 @@ END
     for target in /p /p/sys /pp/x /deep/er/self/attr /up /p/../p/x; do
         config "$DIR/srv/data" "$target" '{ "uid": 0, "gid": 0 }' '"root": { "path": "rootfs" },'
         create
-        refused "on [^ ]*: nothing may be mounted over /proc, where this leads in the container"
+        refused "on [^ ]*: nothing may be mounted over /proc, where this leads in the container|where [^ ]* leads cannot be told"
     done
     config "$DIR/srv/data" /loop/x '{ "uid": 0, "gid": 0 }' '"root": { "path": "rootfs" },'
     create
@@ -328,7 +328,7 @@ END
     gojq '.mounts += [{destination: "/p/self/attr", type: "tmpfs", source: "tmpfs"}]' "$BUNDLE/config.json" >"$DIR/more"
     cp "$DIR/more" "$BUNDLE/config.json"
     create
-    refused "the mount of tmpfs on /p/self/attr: nothing may be mounted over /proc, where this leads"
+    refused "where /p/self/attr leads cannot be told"
 }
 
 # logs_policy VOLUME: a policy that makes a directory for each container, and has this volume as well.
@@ -346,7 +346,7 @@ logs_policy() {
     # A volume that a link of the image leads to /proc.
     logs_policy ''
     config "$DIR/srv/data" /x '{ "uid": 0, "gid": 0 }' \
-        "\"root\": { \"path\": \"rootfs\" }, $rules \"annotations\": { \"flatbed.data\": \"x:/self/attr\" },"
+        "\"root\": { \"path\": \"rootfs\" }, $rules \"annotations\": { \"flatbed.data\": \"x:/self\" },"
     create
     refused "on [^ ]*: nothing may be mounted over /proc, where this leads in the container"
     [ -z "$(ls "$DIR/srv/logs")" ]
@@ -389,7 +389,7 @@ logs_policy() {
         config "$DIR/srv/data" /x '{ "uid": 0, "gid": 0 }' \
             "\"root\": { \"path\": \"rootfs\" }, \"annotations\": { \"flatbed.data\": \"$word\" },"
         create
-        refused "on [^ ]*: nothing may be mounted over /proc, where this leads in the container"
+        refused "on [^ ]*: nothing may be mounted over /proc, where this leads in the container|where /self/attr leads cannot be told"
     done
     for word in x:/fine x:/fine/data; do
         config "$DIR/srv/data" /x '{ "uid": 0, "gid": 0 }' \

@@ -139,10 +139,43 @@ static void test_ways_that_are_given_up(void **state)
     remove_root(root, path);
 }
 
+static bool is_refused(int root, const char *mounts)
+{
+    _cleanup_arena_ struct arena arena = {0};
+    _cleanup_free_ char *config = strf("{\"mounts\":[%s]}", mounts);
+    _cleanup_json_ struct json_doc *doc = shim_document(config);
+    struct err err = ERR_INIT;
+    struct targets targets;
+    struct spec spec;
+
+    assert_works(spec_read(doc, &arena, &spec, &err), err);
+    return targets_find(&spec, root, &arena, &targets, &err) < 0 && err.kind == ERR_POLICY;
+}
+
+#define PROC "{\"destination\":\"/mnt\",\"type\":\"proc\"},"
+
+static void test_ways_through_a_process(void **state)
+{
+    char path[] = "/tmp/fb-targets.XXXXXX";
+    int root = make_root(path);
+
+    (void)state;
+    assert_true(is_refused(root, PROC BIND("/mnt/self/root/x")));
+    assert_true(is_refused(root, PROC BIND("/mnt/12/cwd")));
+    assert_true(is_refused(root, PROC BIND("/m/thread-self/root/x")));
+    assert_true(is_refused(root, PROC BIND("/mnt/self/root/etc/../../../sys")));
+    assert_false(is_refused(root, PROC BIND("/mnt/self")));
+    assert_false(is_refused(root, PROC BIND("/mnt/sys/kernel/x")));
+    assert_false(is_refused(root, PROC BIND("/mnt/cpuinfo")));
+    assert_false(is_refused(root, BIND("/mnt/self/root/x")));
+    remove_root(root, path);
+}
+
 UNIT_SUITE(test_targets)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_ways),
-                                       cmocka_unit_test(test_ways_that_are_given_up)};
+                                       cmocka_unit_test(test_ways_that_are_given_up),
+                                       cmocka_unit_test(test_ways_through_a_process)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
