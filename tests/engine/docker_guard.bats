@@ -161,7 +161,7 @@ refuses() {
 
 @test "docker: a mount over /proc or /dev is refused" {
     refuses "nothing may be mounted over /dev" -v "$FB_SRV/data:/dev/x"
-    refuses "the mount of tmpfs on /proc/self/attr: nothing may be mounted over /proc" --tmpfs /proc/self/attr
+    refuses "where /proc/self/attr leads cannot be told" --tmpfs /proc/self/attr
     refuses "nothing may be mounted over /etc/ld.so.preload" --tmpfs /etc
 }
 

@@ -97,7 +97,7 @@ refuses() {
     refuses '/etc is not allowed' -v /etc:/x
     refuses 'is not allowed' -v "$FB_DIR/docker.sock:/s"
     refuses 'is not allowed' -v "$FB_SRV/home:/x"
-    refuses 'nothing may be mounted over /proc' --tmpfs /proc/self/attr
+    refuses 'where /proc/self/attr leads cannot be told' --tmpfs /proc/self/attr
     refuses 'nothing may be mounted over /dev' -v "$FB_SRV/home/1001:/dev/x"
     docker_cli volume create --driver local -o type=none -o o=bind -o "device=$(guard_secret)" sly >/dev/null
     refuses "/secret is not allowed" -v sly:/x
