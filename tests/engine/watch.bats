@@ -32,7 +32,8 @@ watched() {
     "$FLATBED" watch "$1" --store="$2" --json >"$FB_DIR/watch.out" 2>"$FB_DIR/watch.err" 3>&- &
     pid=$!
     wait_for grep -q watching "$FB_DIR/watch.err"
-    "$3" exec "$1" sh -c 'echo >/go' >/dev/null
+    # Detached: dockerd may never answer for an exec in a container that ends meanwhile.
+    "$3" exec --detach "$1" sh -c 'echo >/go' >/dev/null
     wait "$pid" || { cat "$FB_DIR/watch.err" >&2; return 1; }
     cat "$FB_DIR/watch.out"
 }
