@@ -4,8 +4,8 @@
 #include "base/path.h"
 #include "flatten/layer/layer_blob.h"
 #include "flatten/layer/layer_limits.h"
-#include "flatten/layer/tar_header.h"
-#include "flatten/layer/tar_window.h"
+#include "flatten/layer/tar/tar_header.h"
+#include "flatten/layer/tar/tar_window.h"
 #include "flatten/layer/verifier.h"
 #include "flatten/layer/walked_reader.h"
 

@@ -1,7 +1,7 @@
 #include "flatten/layer/layer_writer.h"
 
 #include "base/fdio.h"
-#include "flatten/layer/pax.h"
+#include "flatten/layer/tar/pax.h"
 #include "flatten/stream/digester.h"
 #include "flatten/stream/ustar.h"
 

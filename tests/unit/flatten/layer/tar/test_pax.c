@@ -1,4 +1,4 @@
-#include "flatten/layer/pax.h"
+#include "flatten/layer/tar/pax.h"
 
 #include "flatten/stream/ustar.h"
 #include "tests/unit/lib/unit.h"

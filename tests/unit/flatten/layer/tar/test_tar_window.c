@@ -1,5 +1,5 @@
 /* The bytes of tar headers are kept across blocks (tar_window.h). */
-#include "flatten/layer/tar_window.h"
+#include "flatten/layer/tar/tar_window.h"
 
 #include "tests/unit/lib/unit.h"
 

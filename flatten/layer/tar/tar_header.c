@@ -1,4 +1,4 @@
-#include "flatten/layer/tar_header.h"
+#include "flatten/layer/tar/tar_header.h"
 
 #include <stdbool.h>
 #include <string.h>

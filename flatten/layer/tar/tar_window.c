@@ -1,4 +1,4 @@
-#include "flatten/layer/tar_window.h"
+#include "flatten/layer/tar/tar_window.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "flatten/layer/pax.h"
+#include "flatten/layer/tar/pax.h"
 
 #include "base/utf8.h"
 #include "flatten/stream/ustar.h"
