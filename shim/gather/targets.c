@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_LINKS = 40 };
+/* Links, as for the kernel; bytes of their targets on one way: each byte costs time of root's. */
+enum { MOST_LINKS = 40, MOST_BYTES = 4 * PATH_MAX };
 
 /* A walk: where it is, without links, and the rest of the path. */
 struct walk {
@@ -20,6 +21,7 @@ struct walk {
     struct buf at; /* "/proc/sys"; "" is the root */
     struct buf rest;
     int links;
+    size_t bytes; /* of the targets of these links */
     bool foreign; /* it was in a mount with foreign content */
     bool lost;    /* it was given up: a runtime could go on */
 };
@@ -46,7 +48,8 @@ static void walk_follow_link(struct walk *w, size_t before)
     ssize_t len = readlinkat(fd, "", target, sizeof(target));
     if (len <= 0) /* no link */
         return;
-    w->lost = w->links++ == MOST_LINKS || len == sizeof(target);
+    w->bytes += (size_t)len;
+    w->lost = w->links++ == MOST_LINKS || len == sizeof(target) || w->bytes > MOST_BYTES;
     buf_append(&rest, target, (size_t)len);
     buf_printf(&rest, "/%s", w->rest.data);
     buf_truncate(&w->at, target[0] == '/' ? 0 : before);
@@ -146,10 +149,11 @@ static void set_above(const struct target_index *earlier, struct target *out)
 
 static int lose(const char *written, struct err *err)
 {
-    return err_set(err, ERR_FORMAT,
-                   "where %.200s leads cannot be told: more than %d symbolic links, a path that is "
-                   "too long, or a directory of a process",
-                   written, MOST_LINKS);
+    return err_set(
+        err, ERR_FORMAT,
+        "where %.200s leads cannot be told: more than %d symbolic links, a path or links "
+        "that are too long, or a directory of a process",
+        written, MOST_LINKS);
 }
 
 /* Finds where `written` leads, of which `clean` is the clean form. */

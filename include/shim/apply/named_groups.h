@@ -19,7 +19,8 @@ struct named_groups {
 
 /*
  * Judges them, in a container `spec` that will have the mounts of `after`. `bundle` is the open
- * directory that relative paths start from. The problem is in the arena. Fails only without memory.
+ * directory that relative paths start from. The problem is in the arena. Fails as
+ * group_file_gather does.
  */
 int named_groups_judge(const struct judgement *judgement, const struct decision *decision,
                        const struct spec *spec, const struct spec *after, int bundle,

@@ -83,7 +83,8 @@ struct bind_facts {
 /*
  * Gathers the facts; `bundle` is the open directory that relative sources start from. Everything is
  * in the arena or borrowed. A source that cannot be looked at has a `problem`. Fails without
- * memory, or if the mount table or the access of the container's user cannot be found out.
+ * memory, if the mount table or the access of the container's user cannot be found out, or as
+ * targets_find does.
  */
 int binds_gather(const struct policy *policy, const struct spec *spec, const struct facts *facts,
                  int bundle, struct arena *arena, struct bind_facts *out,

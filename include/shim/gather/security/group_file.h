@@ -22,7 +22,7 @@ struct group_file {
 /*
  * Reads the file, which may be missing. `spec` has the mounts as they will be made; `bundle` is the
  * open directory that relative paths start from. Opens only directories and regular files. Texts
- * are in the arena. Fails only without memory.
+ * are in the arena. Fails without memory, or as targets_find does.
  */
 int group_file_gather(const struct spec *spec, int bundle, struct arena *arena,
                       struct group_file *out, struct err *err) must_check;

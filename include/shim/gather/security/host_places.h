@@ -37,8 +37,8 @@ struct host_places {
 
 /*
  * Looks at them; `bundle` is the open directory that a relative root starts from. Texts are in the
- * arena. Does not look at cgroups for a rootless runtime, whose user has them. Fails only without
- * memory.
+ * arena. Does not look at cgroups for a rootless runtime, whose user has them. Fails without
+ * memory, or as targets_find does.
  */
 int host_places_gather(const struct spec *spec, int bundle, struct arena *arena,
                        struct host_places *out, struct err *err) must_check;

@@ -13,10 +13,10 @@
 #include "shim/oci/lowlevel.h"
 
 /*
- * Judges and edits the process of a call for which call_execs is true, and which `low` will execute
- * (it may be asked for its version). The file stays as it is;
- * *copy is an open copy of what the process became (handed_file.h), for the low-level runtime to
- * read instead, or -1 if there is nothing to hold the exec to. ERR_POLICY: it is denied.
+ * Judges and edits the process of a call for which call_execs is true. `low` will execute it, and
+ * may be asked for its version. The file stays as it is; *copy is an open copy of what the process
+ * became (handed_file.h), for the low-level runtime to read instead, or -1 if there is nothing to
+ * hold the exec to. ERR_POLICY: it is denied.
  */
 int exec_edit(const struct call *call, struct lowlevel *low, int *copy, struct err *err) must_check;
 

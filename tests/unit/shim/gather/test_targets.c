@@ -136,6 +136,21 @@ static void test_ways_that_are_given_up(void **state)
         assert_int_equal(unlinkat(root, name, 0), 0);
     }
     assert_int_equal(unlinkat(root, self, 0), 0);
+    /* Few links, but with thousands of components each. */
+    _cleanup_buf_ struct buf slow = BUF_INIT;
+    for (int i = 0; i < 2000; i++)
+        buf_puts(&slow, "./");
+    for (int i = 0; i < 6; i++) {
+        _cleanup_free_ char *name = strf("s%d", i), *next = strf("%ss%d", slow.data, i - 1);
+        assert_int_equal(symlinkat(i ? next : "etc", root, name), 0);
+    }
+    _cleanup_free_ char *short_way = lead_of(root, "/s4/x"), *long_way = lead_of(root, "/s5/x");
+    assert_string_equal(short_way, "/etc/x");
+    assert_null(long_way);
+    for (int i = 0; i < 6; i++) {
+        _cleanup_free_ char *name = strf("s%d", i);
+        assert_int_equal(unlinkat(root, name, 0), 0);
+    }
     remove_root(root, path);
 }
 
