@@ -131,7 +131,7 @@ swaps() {
 
 # The same in a root that is not an engine's, where a directory is a user's.
 swaps_in_root() {
-    local i refused=0 bundle swapper root=$FB_SRV/roots/one
+    local i refused=0 evil=0 bundle swapper root=$FB_SRV/roots/one
     guard "$1"
     sed -i "s#\"rules\": \[#&{ \"path\": \"$FB_SRV/roots\", \"access\": \"allow\" },#" "$FB_POLICY"
     # shellcheck disable=SC2016  # for the container's shell
@@ -148,16 +148,16 @@ swaps_in_root() {
     expect_output "is cat: can't open '/etc/ld.so.preload': No such file or directory"
     python3 -B "$BATS_TEST_DIRNAME/lib/exchange.py" "$root/home/sub" "$root/home/link" 3>&- &
     swapper=$!
-    for ((i = 0; i < 40; i++)); do
+    for ((i = 0; i < 40 || (i < 1000 && refused == 0); i++)); do
         cp "$FB_DIR/race.json" "$bundle/config.json"
         run shim run --bundle "$bundle" "$ID-$i"
-        [[ $output != *"is evil"* ]] || break
-        if [[ $output =~ "symbolic link on the way in the container's root"|"was mounted elsewhere"|"error executing hook".*flatbed-runtime ]]; then refused=$((refused + 1)); fi
+        [[ $output != *"is evil"* ]] || evil=1
+        if [[ $output =~ "nothing may be mounted over /etc/"|"symbolic link on the way in the container's root"|"was mounted elsewhere"|"error executing hook".*flatbed-runtime ]]; then refused=$((refused + 1)); fi
     done
     kill "$swapper"
     wait "$swapper" || true
     echo "refused $refused, last: $output"
-    expect_equal "$i" 40
+    [ "$evil" -eq 0 ]
     [ "$refused" -gt 0 ]
 }
 

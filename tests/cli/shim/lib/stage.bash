@@ -74,7 +74,7 @@ launch() {
 }
 
 # The last launch got the copy, or the source.
-got_copy() { grep -q "^$CACHE/.*/tree \|/cache/[0-9a-f-]*/tree " "$DIR/low.mount.${1-c1}" || { cat "$DIR/low.mount.${1-c1}"; said; return 1; }; }
+got_copy() { grep -Eq "^$CACHE/.*/tree |/cache/(\.old-)?[0-9a-f-]*/tree " "$DIR/low.mount.${1-c1}" || { cat "$DIR/low.mount.${1-c1}"; said; return 1; }; }
 got_source() { ! got_copy "$@" >/dev/null || { cat "$DIR/low.mount.${1-c1}"; return 1; }; }
 # said: prints why, from the record of the last launch.
 said() { tail -n 1 "$DIR/audit.jsonl" | gojq -r '.operations[] | select(.kind == "volume") | .reason'; }
