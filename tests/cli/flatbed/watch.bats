@@ -133,6 +133,18 @@ cd /etc; i=1; while [ $i -le 7 ]; do [ -e f$i ]; i=$((i+1)); done'
     at /etc '.opens == 100 and .layers == 2'
 }
 
+@test "in another pid namespace, where threads have other numbers, fanotify sees the opens" {
+    box unshare --mount --pid --kill-child bash -c '"$@"; sleep 600' -- <<<"$STORM; read -r x </end"
+    WITHOUT=(nsenter --target="$(pgrep -P "$BOX")" --pid -- unshare --fork --mount-proc)
+    watch --json "$M"
+    grep -q "only opens are seen, no misses: this is not the host's namespace of process ids" "$DIR/watch.err"
+    echo >"$M/go"
+    echo >"$M/end"
+    ended
+    is '.by == "fanotify" and .all.misses == 0'
+    at /etc '.opens == 100 and .layers == 2'
+}
+
 @test "--misses, --costs, --for and Ctrl-C; hostile names are escaped" {
     box unshare --pid --fork <<<'i=0; while [ $i -lt 9 ]; do [ -e "$(printf "/lib/\033[2J/m")" ]; i=$((i+1)); done
         read -r x </etc/f1; read -r x </end'

@@ -76,7 +76,7 @@ end_strange() {
     stage
     [[ $output == *copying*"$SOURCE"* ]]
     end_strange
-    for pid in $(copiers); do kill -KILL "$pid"; done
+    for pid in $(copiers); do kill -KILL "$pid" || true; done
     wait_until no_copiers
     run ! has_entry
 }

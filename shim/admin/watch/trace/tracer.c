@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 enum { RING_BYTES = 16 * 1024 * 1024, PENDING_MOST = 65536 };
@@ -122,8 +123,23 @@ static int attach_all(struct tracer *t, const struct tracer_filter *filter, stru
                : err_set(err, ERR_UNSUPPORTED, "the kernel has no tracepoints of system calls");
 }
 
+/*
+ * Programs see the host's numbers of threads: in another namespace of process ids /proc has no such
+ * threads, or others of that number. The number of the host's is the kernel's PROC_PID_INIT_INO.
+ */
+static bool is_on_host(void)
+{
+    enum { PID_NAMESPACE_OF_HOST = 0xEFFFFFFCU };
+    struct stat st;
+
+    return stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == PID_NAMESPACE_OF_HOST;
+}
+
 int tracer_open(struct tracer *t, const struct tracer_filter *filter, struct err *err)
 {
+    if (!is_on_host())
+        return err_set(err, ERR_UNSUPPORTED,
+                       "this is not the host's namespace of process ids (--pid=host)");
     t->pending = make_map(t, BPF_MAP_TYPE_LRU_HASH, sizeof(uint64_t),
                           sizeof(struct program_pending), PENDING_MOST, err);
     if (t->pending < 0)
