@@ -58,10 +58,9 @@ union control {
     char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-/* Opens the file in the child and sends an errno, with 0 also the descriptor. Does not return. */
-static void open_and_send(int dirfd, const char *name, int channel)
+/* In the child: sends the descriptor, or, for -1, errno. Does not return. */
+static void send_opened(int fd, int channel)
 {
-    int fd = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     int result = fd < 0 ? errno : 0;
     union control control = {0};
     struct iovec part = {.iov_base = &result, .iov_len = sizeof(result)};
@@ -100,18 +99,39 @@ static int receive_descriptor(int channel)
     return fd;
 }
 
+static int receive_and_end(pid_t pid, int channel)
+{
+    int fd = receive_descriptor(channel);
+
+    as_user_end(pid, channel);
+    return fd;
+}
+
 int as_user_open(const struct user_ids *ids, int dirfd, const char *name)
 {
     int channel;
     pid_t pid = as_user_fork(ids, &channel);
 
-    if (pid < 0)
-        return -1;
     if (pid == 0)
-        open_and_send(dirfd, name, channel);
-    int fd = receive_descriptor(channel);
-    as_user_end(pid, channel);
-    return fd;
+        send_opened(openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), channel);
+    return pid < 0 ? -1 : receive_and_end(pid, channel);
+}
+
+static int enter(int dirfd, const char *path, uint64_t resolve)
+{
+    int fd = fd_open_within(dirfd, path, O_PATH | O_DIRECTORY, resolve);
+
+    return fd >= 0 && faccessat(fd, "", X_OK, AT_EACCESS | AT_EMPTY_PATH) == 0 ? fd : -1;
+}
+
+int as_user_enter(const struct user_ids *ids, int dirfd, const char *path, uint64_t resolve)
+{
+    int channel;
+    pid_t pid = as_user_fork(ids, &channel);
+
+    if (pid == 0)
+        send_opened(enter(dirfd, path, resolve), channel);
+    return pid < 0 ? -1 : receive_and_end(pid, channel);
 }
 
 /* ---- a path ---- */

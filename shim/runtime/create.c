@@ -40,6 +40,7 @@ struct edit {
     struct judgement judgement;
     struct decision decision;
     struct named_groups groups;
+    bool requires_access; /* the container's user must be able to reach some of its mounts */
     struct audit_subject subject;
 };
 
@@ -65,15 +66,19 @@ static bool is_kubernetes(const struct edit *e)
 static int keep_state(const struct edit *e, struct err *err)
 {
     const struct judgement *j = &e->judgement;
+    struct user_ids ids;
     const struct state_source from = {.judgement = j,
                                       .decision = &e->decision,
                                       .spec = &e->spec,
                                       .names = e->groups.judged ? &e->groups.file : NULL,
                                       .copies = !is_kubernetes(e),
                                       .held = j->policy->security.given && !trust_rootless(),
+                                      .enters = e->requires_access,
+                                      .user = nested_user(j->policy, &j->facts, &ids),
                                       .bundle = e->bundle.dirfd};
 
-    return state_save(e->call->root, e->call->id, &from, lowlevel_depth() > 1, err) < 0 && from.held
+    return state_save(e->call->root, e->call->id, &from, lowlevel_depth() > 1, err) < 0 &&
+                   (from.held || from.enters)
                ? -1
                : 0;
 }
@@ -111,7 +116,8 @@ static int find_nested(struct edit *e, const struct spec *after, bool ahead,
     for (size_t i = 0; i < out->count; i++)
         if (out->list[i].problem)
             return err_set(err, ERR_POLICY, "%s", out->list[i].problem);
-    return 0;
+    e->requires_access = out->requires_access;
+    return out->cwd_problem ? err_set(err, ERR_POLICY, "%s", out->cwd_problem) : 0;
 }
 
 /* Secures mounts below other mounts, in config.json as the low-level runtime gets it. */

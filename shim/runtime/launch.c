@@ -8,6 +8,7 @@
 #include "shim/policy/read/policy_read.h"
 #include "shim/runtime/create.h"
 #include "shim/runtime/exec/exec.h"
+#include "shim/runtime/exec/inherited_fds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,8 @@ static int index_of(const struct launch *l, const char *word)
 /* Finds the runtime of the container that the words behind the command name. */
 static int find_owner(struct launch *l)
 {
-    bool known = call_deletes(&l->call) || call_execs(&l->call) || call_updates(&l->call);
+    bool known = call_deletes(&l->call) || call_execs(&l->call) || call_updates(&l->call) ||
+                 call_starts(&l->call);
     int first = index_of(l, known ? l->call.id : l->call.command);
     int count = l->argc - first;
 
@@ -62,8 +64,8 @@ static int find_lowlevel_anyhow(struct launch *l, struct err *err)
     return find_lowlevel(l, policy, err);
 }
 
-/* Audits a denied exec as the present policy says. */
-static void audit_denied_exec(const struct launch *l, const struct err *why)
+/* Audits a denied exec or start as the present policy says. */
+static void audit_denied(const struct launch *l, const struct err *why)
 {
     _cleanup_policy_ struct policy *policy = policy_new(&(struct err){0});
     struct err ignored;
@@ -73,24 +75,78 @@ static void audit_denied_exec(const struct launch *l, const struct err *why)
         audit_refusal(&(struct audit_subject){.policy = policy, .call = &l->call}, why);
 }
 
-/* Has the low-level runtime read `copy` instead of the file `named`, borrowed from the line. */
+/* ---- the words for the low-level runtime ---- */
+
+/* Makes argv this program's own, with room for the two words of an option. */
+static int own_words(struct launch *l, struct err *err)
+{
+    if (l->words)
+        return 0;
+    l->words = calloc((size_t)l->argc + 3, sizeof(*l->words));
+    if (!l->words)
+        return err_nomem(err);
+    for (int i = 0; i < l->argc; i++)
+        l->words[i] = l->argv[i];
+    l->argv = l->words;
+    return 0;
+}
+
+/* Replaces a value, borrowed from the line, in the word that has it. */
+static int replace_value(struct launch *l, const char *value, const char *by, struct err *err)
+{
+    if (own_words(l, err) < 0)
+        return -1;
+    for (int i = 0; i < l->argc; i++) {
+        const char *word = l->words[i];
+        if (value < word || value > word + strlen(word))
+            continue;
+        char *made = strf("%.*s%s", (int)(value - word), word, by);
+        if (!made)
+            return err_nomem(err);
+        l->made[l->made_count++] = l->words[i] = made;
+        break;
+    }
+    return 0;
+}
+
+/* Has the low-level runtime read the descriptor `copy` instead of the file `named`. */
 static int replace_file(struct launch *l, const char *named, int copy, struct err *err)
 {
-    char **words = calloc((size_t)l->argc + 1, sizeof(*words));
+    _cleanup_free_ char *path = strf("/proc/self/fd/%d", copy);
 
-    l->words = words;
-    if (!words)
-        return err_nomem(err);
-    for (int i = 0; i < l->argc; i++) {
-        const char *word = words[i] = l->argv[i];
-        if (named < word || named > word + strlen(word))
-            continue;
-        l->word = strf("%.*s/proc/self/fd/%d", (int)(named - word), word, copy);
-        if (!l->word)
-            return err_nomem(err);
-        words[i] = l->word;
-    }
-    l->argv = words;
+    return path ? replace_value(l, named, path, err) : err_nomem(err);
+}
+
+/* Puts an option before the container's id, and before a "--" that divides the two. */
+static int insert_option(struct launch *l, char *option, char *value, struct err *err)
+{
+    if (own_words(l, err) < 0)
+        return -1;
+    int at = index_of(l, l->call.id);
+    if (at > 0 && strcmp(l->words[at - 1], "--") == 0)
+        at--;
+    memmove(l->words + at + 2, l->words + at, (size_t)(l->argc - at + 1) * sizeof(*l->words));
+    l->words[at] = option;
+    l->words[at + 1] = value;
+    l->argc += 2;
+    return 0;
+}
+
+/* Hands on the working directory of an exec, behind the caller's descriptors. */
+static int hand_on_directory(struct launch *l, const struct exec_files *files, struct err *err)
+{
+    static char option[] = "--preserve-fds";
+
+    if (files->directory < 0)
+        return 0;
+    _cleanup_free_ char *count = inherited_fds_hand_on(files->directory, files->number, err);
+    if (!count)
+        return -1;
+    if (l->call.preserve_fds)
+        return replace_value(l, l->call.preserve_fds, count, err);
+    if (insert_option(l, option, count, err) < 0)
+        return -1;
+    l->made[l->made_count++] = steal_ptr(&count);
     return 0;
 }
 
@@ -102,18 +158,30 @@ static int own_streams(struct err *err)
 
 static int prepare_exec(struct launch *l, struct err *err)
 {
-    int copy;
+    struct exec_files files;
 
-    if (exec_edit(&l->call, &l->lowlevel, &copy, err) < 0) {
-        audit_denied_exec(l, err);
+    if (exec_edit(&l->call, &l->lowlevel, &files, err) < 0) {
+        audit_denied(l, err);
         return -1;
     }
     struct err why = ERR_INIT;
-    if (own_streams(&why) < 0 && copy >= 0) {
+    if (own_streams(&why) < 0 && files.process >= 0) {
         *err = why;
         return -1;
     }
-    return copy < 0 ? 0 : replace_file(l, l->call.process, copy, err);
+    if (files.process < 0)
+        return 0;
+    return replace_file(l, l->call.process, files.process, err) < 0
+               ? -1
+               : hand_on_directory(l, &files, err);
+}
+
+static int prepare_start(const struct launch *l, struct err *err)
+{
+    if (start_check(&l->call, err) == 0)
+        return 0;
+    audit_denied(l, err);
+    return -1;
 }
 
 static int prepare_update(struct launch *l, struct err *err)
@@ -267,7 +335,8 @@ void launch_free(struct launch *l)
 {
     free(l->root);
     free(l->words);
-    free(l->word);
+    for (size_t i = 0; i < l->made_count; i++)
+        free(l->made[i]);
 }
 
 int launch_prepare(struct launch *l, int argc, char *const argv[], struct err *err)
@@ -292,5 +361,7 @@ int launch_prepare(struct launch *l, int argc, char *const argv[], struct err *e
         return -1;
     if (call_updates(&l->call))
         return prepare_update(l, err);
+    if (call_starts(&l->call))
+        return prepare_start(l, err);
     return call_execs(&l->call) ? prepare_exec(l, err) : 0;
 }

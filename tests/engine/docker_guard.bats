@@ -171,6 +171,26 @@ refuses() {
     refuses "may not read $FB_SRV/data/closed on this host" -v "$FB_SRV/data/closed:/x"
 }
 
+@test "docker: a container and an exec start only where their user may be" {
+    local box
+    mkdir -p "$FB_SRV/data/closed/open" "$FB_SRV/data/of-all"
+    chmod 0700 "$FB_SRV/data/closed"
+    refuses "the container's user may not enter /d/closed/open" -v "$FB_SRV/data:/d" -w /d/closed/open
+    run worker -v "$FB_SRV/data:/d" -w /d/of-all "$FB_IMAGE" pwd
+    expect_output /d/of-all
+    box=$(worker -d -v "$FB_SRV/data:/d" -w /d/of-all "$FB_IMAGE" sleep 600)
+    run docker_cli exec "$box" pwd
+    expect_output /d/of-all
+    run docker_cli exec -w /d/closed/open "$box" pwd
+    expect_failure
+    expect_match "the container's user may not enter /d/closed/open"
+    run docker_cli exec -w /d/missing "$box" pwd
+    expect_failure
+    expect_match "process.cwd: /d/missing: No such file or directory"
+    run docker_cli exec -w /tmp "$box" pwd
+    expect_output /tmp
+}
+
 @test "docker: --privileged is refused" { refuses "the container is privileged" --privileged; }
 
 @test "docker: --cap-add SYS_ADMIN is refused: the filter then allows mount" {

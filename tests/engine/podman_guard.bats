@@ -54,6 +54,23 @@ refuses() {
     expect_match 'Read-only file system'
 }
 
+@test "podman: a container and an exec start only where their user may be" {
+    mkdir -p "$FB_SRV/data/closed/open" "$FB_SRV/data/of-all"
+    chmod 0700 "$FB_SRV/data/closed"
+    guard "\"audit\": { \"file\": \"$FB_DIR/audit.jsonl\" },"
+    sed -i 's/"default": "deny",/&\n "require_access": true,/' "$FB_POLICY"
+    sed -i "s#\"$FB_DIR/podman\", #&\"require_access\": false, #" "$FB_POLICY"
+    refuses "process.cwd: the container's user may not enter /d/closed/open" \
+        --user 1234:1234 -v "$FB_SRV/data:/d" -w /d/closed/open
+    podman_run -d --name where --user 1234:1234 -v "$FB_SRV/data:/d" -w /d/of-all "$FB_IMAGE" sleep 600
+    run podman_cli exec where pwd
+    expect_output /d/of-all
+    run podman_cli exec -w /d/closed/open where pwd
+    expect_failure
+    expect_match "the container's user may not enter /d/closed/open"
+    grep -q '"command":"exec".*may not enter' "$FB_DIR/audit.jsonl"
+}
+
 # preset [RULES]: the policy "shared-lab", without a directory of podman's.
 preset() {
     policy_write <<END

@@ -46,6 +46,8 @@ struct nested_mounts {
     struct nested_mount *list; /* in the order of the container's mounts */
     size_t count;
     struct nested_words words; /* for nested_hook_put */
+    const char *cwd_problem;   /* why the working directory is refused; or NULL */
+    bool requires_access;      /* the user must be able to reach what one of all mounts shows */
 };
 
 /* Returns true if the mounts of containers are looked at under that policy, by this process. */
@@ -64,8 +66,9 @@ const struct user_ids *nested_user(const struct policy *policy, const struct fac
  * source), or that a writable one does not have and `user` could not make in it, or that is in a
  * directory which `user` may not search, a copy of what users can change ("tmpcopyup"), and, where
  * the mounts are compared, a target behind a symbolic link of a mount, and a volume that links of
- * the root would have over a path of that list. Texts are in the arena. Fails if a source cannot be
- * looked at.
+ * the root would have over a path of that list. A working directory is refused that `user` may not
+ * enter in a mount which he must be able to reach. Texts are in the arena. Fails if a source cannot
+ * be looked at.
  */
 int nested_find(const struct spec *spec, const struct nested_options *options, struct arena *arena,
                 struct nested_mounts *out, struct err *err) must_check;

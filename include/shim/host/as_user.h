@@ -7,6 +7,7 @@
 #define SHIM_AS_USER_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct user_ids {
@@ -43,5 +44,11 @@ enum user_reach as_user_reach(const struct user_ids *ids, int dir, const char *p
  * -1 and errno.
  */
 int as_user_open(const struct user_ids *ids, int dirfd, const char *name);
+
+/*
+ * Opens a directory with O_PATH, as that user, who must be able to search it, too; `resolve` as in
+ * fd_open_within. Returns as as_user_open does.
+ */
+int as_user_enter(const struct user_ids *ids, int dirfd, const char *path, uint64_t resolve);
 
 #endif

@@ -13,6 +13,8 @@
 
 #include "base/json/json.h"
 
+#include <sys/types.h>
+
 /* Returns the mark of this process and a container, for `doc`. `root` is --root or NULL. */
 struct json *launch_mark_make(struct json_doc *doc, const char *root, const char *id);
 
@@ -37,5 +39,12 @@ bool container_kept(const char *root, const char *id);
  * (runc keeps ROOT/ID/state.json, crun ROOT/ID/status.)
  */
 bool container_exists(const char *root, const char *id);
+
+/*
+ * Returns the process id of the container's first process, as that runtime wrote it down, or -1:
+ * ERR_SYSTEM if there is no container of that name, ERR_POLICY if there are several, in the default
+ * directories of both runtimes. The process may have ended since.
+ */
+pid_t container_process(const char *root, const char *id, struct err *err) must_check;
 
 #endif

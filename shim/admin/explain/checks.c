@@ -50,6 +50,21 @@ static struct description describe_groups(const struct explanation *e, const cha
     };
 }
 
+static struct description describe_cwd(const struct explanation *e, const char *problem,
+                                       struct arena *arena)
+{
+    _cleanup_buf_ struct buf place = BUF_INIT;
+
+    policy_place_print(&e->policy->binds.place, &place);
+    return (struct description){
+        .kind = "place",
+        .verdict = "denied",
+        .subject = "process.cwd",
+        .reason = problem,
+        .policy = place.failed ? NULL : arena_strndup(arena, place.data, place.len),
+    };
+}
+
 static void append_one(struct explanation *e, struct description *ops, const char **by,
                        struct description op)
 {
@@ -61,7 +76,7 @@ static void append_one(struct explanation *e, struct description *ops, const cha
 static int append(struct explanation *e, const struct nested_mounts *nested, const char *groups,
                   const struct spec *after, struct arena *arena, struct err *err)
 {
-    size_t room = e->op_count + nested->count + 2;
+    size_t room = e->op_count + nested->count + 3;
     struct description *ops = arena_alloc(arena, room * sizeof(*ops));
     const char **by = arena_alloc(arena, room * sizeof(*by));
     const char *place = place_of(e->policy, arena);
@@ -76,6 +91,8 @@ static int append(struct explanation *e, const struct nested_mounts *nested, con
         append_one(e, ops, by, describe_groups(e, groups, arena));
     for (size_t i = 0; i < nested->count; i++)
         append_one(e, ops, by, describe_check(&nested->list[i], after, place, arena));
+    if (nested->cwd_problem)
+        append_one(e, ops, by, describe_cwd(e, nested->cwd_problem, arena));
     e->ops = ops;
     e->by = by;
     return 0;

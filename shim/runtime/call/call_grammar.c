@@ -387,6 +387,19 @@ static int read_operands(struct reader *r, bool crun, const struct option *of_cr
     return crun ? argp_operands(r) : go_command(r);
 }
 
+bool grammar_command_starts(const char *command)
+{
+    return command && strcmp(command, "start") == 0;
+}
+
+static void read_start(struct reader *r, bool crun)
+{
+    int operands = read_operands(r, crun, call_crun_start, call_runc_start);
+
+    if (operands != 1 && !r->out->call.help)
+        reject(r, operands ? "more than one container id" : "no container id", "start");
+}
+
 /* Every runc takes the "-" of `--resources -`, which containerd writes, for the value. */
 static void read_update(struct reader *r, bool crun)
 {
@@ -455,6 +468,10 @@ void grammar_read(const struct grammar *grammar, int argc, char *const argv[], s
     }
     if (grammar_command_updates(out->call.command)) {
         read_update(&r, crun);
+        check_id(&r);
+    }
+    if (grammar_command_starts(out->call.command)) {
+        read_start(&r, crun);
         check_id(&r);
     }
     if (out->call.command && strcmp(out->call.command, "delete") == 0)

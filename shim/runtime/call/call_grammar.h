@@ -41,6 +41,9 @@ bool grammar_command_execs(const char *command);
 /* Returns true for update. */
 bool grammar_command_updates(const char *command);
 
+/* Returns true for start. */
+bool grammar_command_starts(const char *command);
+
 /*
  * Returns true for an id that runc refuses, and that crun before 1.21 takes for a path: by it a
  * container has many names, and "delete --force .." removes the directory above --root.

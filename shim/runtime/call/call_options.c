@@ -124,6 +124,12 @@ const struct option call_runc_delete[] = {
     {0},
 };
 
+const struct option call_runc_start[] = {
+    {"help", "h", FLAG, FIELD_HELP, 0},
+    GLOBAL_OPTIONS,
+    {0},
+};
+
 /* The options that every command of crun has from argp. */
 #define ARGP_OPTIONS                                                                               \
     {"program-name", "", VALUE, FIELD_OTHER, 0}, {"help", "?", FLAG, FIELD_HELP, 0},               \
@@ -168,6 +174,11 @@ const struct option call_crun_update[] = {
 const struct option call_crun_delete[] = {
     {"force", "f", FLAG, FIELD_OTHER, 0},
     {"regex", "r", FLAG, FIELD_OTHER, 0},
+    ARGP_OPTIONS,
+    {0},
+};
+
+const struct option call_crun_start[] = {
     ARGP_OPTIONS,
     {0},
 };

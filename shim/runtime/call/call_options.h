@@ -36,11 +36,13 @@ extern const struct option call_runc_command[];
 extern const struct option call_runc_exec[];
 extern const struct option call_runc_update[];
 extern const struct option call_runc_delete[];
+extern const struct option call_runc_start[];
 extern const struct option call_crun_globals[];
 extern const struct option call_crun_create[];
 extern const struct option call_crun_exec[];
 extern const struct option call_crun_update[];
 extern const struct option call_crun_delete[];
+extern const struct option call_crun_start[];
 extern const struct option call_crun_restore[];
 
 #endif

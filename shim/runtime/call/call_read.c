@@ -75,6 +75,11 @@ bool call_execs(const struct call *call)
     return !call->help && grammar_command_execs(call->command) && call->id;
 }
 
+bool call_starts(const struct call *call)
+{
+    return !call->help && grammar_command_starts(call->command) && call->id;
+}
+
 bool call_updates(const struct call *call)
 {
     return !call->help && grammar_command_updates(call->command) && call->id && call->resources;
@@ -113,7 +118,7 @@ struct readings {
 static bool is_judged(const char *command)
 {
     return grammar_command_creates(command) || grammar_command_execs(command) ||
-           grammar_command_updates(command);
+           grammar_command_updates(command) || grammar_command_starts(command);
 }
 
 static void add_reading(struct readings *all, const struct reading *r)

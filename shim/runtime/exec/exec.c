@@ -2,6 +2,7 @@
 
 #include "shim/gather/tuning.h"
 #include "shim/oci/spec.h"
+#include "shim/runtime/exec/cwd_rule.h"
 #include "shim/runtime/exec/exec_rules.h"
 #include "shim/runtime/exec/handed_file.h"
 #include "shim/runtime/exec/inherited_fds.h"
@@ -214,13 +215,34 @@ static bool misreads_groups(struct lowlevel *low, const struct json *rules,
     return lowlevel_ask_version(low, &version, &ignored) < 0 || lowlevel_names_groups(&version);
 }
 
-/* Edits the text of a process, which `source` names. */
-static int edit_process(const char *source, const struct json *state, struct lowlevel *low,
-                        struct buf *text, struct err *err)
+/* Has the process start in a directory as its user opened it, if the rules are for that. */
+static int hold_cwd(const struct call *call, const struct json *rules, const struct spec *process,
+                    struct json_doc *doc, struct exec_files *out, struct err *err)
+{
+    if (!rules)
+        return 0;
+    if (cwd_rule_open(rules, call, process, &out->directory, err) < 0)
+        return -1;
+    if (out->directory < 0)
+        return 0;
+    out->number = inherited_fds_next(call->preserve_fds, err);
+    if (out->number < 0)
+        return -1;
+    _cleanup_free_ char *path = strf("/proc/self/fd/%d", out->number);
+    if (!path)
+        return err_nomem(err);
+    json_set(doc, json_root(doc), "cwd", json_string(doc, path));
+    return 0;
+}
+
+/* Edits the text of the call's process. */
+static int edit_process(const struct call *call, const struct json *state, struct lowlevel *low,
+                        struct buf *text, struct exec_files *out, struct err *err)
 {
     static const struct json_options options = {.max_bytes = HANDED_FILE_BYTES,
                                                 .unique_keys = true};
     const struct json *rules = json_get(state, "rules");
+    const char *source = call->process;
     _cleanup_json_ struct json_doc *doc =
         json_parse(text->data ? text->data : "", text->len, &options, err);
     struct spec process;
@@ -232,6 +254,7 @@ static int edit_process(const char *source, const struct json *state, struct low
     if (add_groups(source, doc, json_get(kept, "groups"), err) < 0 ||
         exec_rules_apply(rules, &process, rules && misreads_groups(low, rules, &process), doc,
                          err) < 0 ||
+        hold_cwd(call, rules, &process, doc, out, err) < 0 ||
         add_variables(source, doc, array_of(state, "env"), err) < 0 ||
         add_limits(source, doc, array_of(state, "rlimits"), err) < 0 ||
         add_home(source, doc, kept, err) < 0)
@@ -241,17 +264,17 @@ static int edit_process(const char *source, const struct json *state, struct low
 }
 
 /* Without enforced rules nothing is refused here: the runtime gets what was read. */
-static int hand_on_process(const char *source, const struct json *state, struct lowlevel *low,
-                           int *copy, struct err *err)
+static int hand_on_process(const struct call *call, const struct json *state, struct lowlevel *low,
+                           struct exec_files *out, struct err *err)
 {
     bool enforced = exec_rules_enforced(json_get(state, "rules"));
     _cleanup_buf_ struct buf text = BUF_INIT;
 
-    if (handed_file_read(source, &text, err) < 0)
+    if (handed_file_read(call->process, &text, err) < 0)
         return enforced ? -1 : 0;
-    if (edit_process(source, state, low, &text, err) < 0 && enforced)
+    if (edit_process(call, state, low, &text, out, err) < 0 && enforced)
         return -1;
-    return handed_file_copy(&text, copy, err);
+    return handed_file_copy(&text, &out->process, err);
 }
 
 /* The runtime makes the process itself: crun's is root, and has no no_new_privs, unless told so. */
@@ -262,11 +285,11 @@ static int hand_on_command(const struct call *call, const struct json *state, st
     if (call->unknown)
         return err_set(err, ERR_POLICY,
                        "the option '%s' is not known, and there is no --process FILE: the policy's "
-                       "security holds for an exec in this container, and needs its process as a "
+                       "rules hold for an exec in this container, which needs its process as a "
                        "file: write exec --process FILE ID",
                        call->unknown);
     return err_set(err, ERR_POLICY,
-                   "the policy's security holds for an exec in this container, and needs its "
+                   "the policy's rules hold for an exec in this container, which needs its "
                    "process as a file: write exec --process FILE ID, or use the engine's exec");
 }
 
@@ -276,15 +299,16 @@ static int check_cgroup(const struct call *call, const struct json *state, struc
     if (!call->cgroup || !exec_rules_enforced(json_get(state, "rules")))
         return 0;
     return err_set(err, ERR_POLICY,
-                   "the policy's security holds for an exec in this container, which stays in the "
+                   "the policy's rules hold for an exec in this container, which stays in the "
                    "container's cgroup: leave out --cgroup");
 }
 
-int exec_edit(const struct call *call, struct lowlevel *low, int *copy, struct err *err)
+int exec_edit(const struct call *call, struct lowlevel *low, struct exec_files *out,
+              struct err *err)
 {
     _cleanup_json_ struct json_doc *doc = NULL;
 
-    *copy = -1;
+    *out = (struct exec_files){.process = -1, .directory = -1};
     if (state_find(call->root, call->id, &doc, err) < 0)
         return -1;
     if (!doc)
@@ -293,6 +317,15 @@ int exec_edit(const struct call *call, struct lowlevel *low, int *copy, struct e
     if (check_cgroup(call, state, err) < 0 || (exec_rules_enforced(json_get(state, "rules")) &&
                                                inherited_fds_check(call->preserve_fds, err) < 0))
         return -1;
-    return call->process ? hand_on_process(call->process, state, low, copy, err)
+    return call->process ? hand_on_process(call, state, low, out, err)
                          : hand_on_command(call, state, err);
+}
+
+int start_check(const struct call *call, struct err *err)
+{
+    _cleanup_json_ struct json_doc *doc = NULL;
+
+    if (state_find(call->root, call->id, &doc, err) < 0)
+        return -1;
+    return doc ? cwd_rule_check(json_get(json_root(doc), "rules"), call, err) : 0;
 }

@@ -1,5 +1,7 @@
 #include "shim/runtime/exec/inherited_fds.h"
 
+#include "base/buf.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,4 +64,26 @@ int inherited_fds_check(const char *preserve_fds, struct err *err)
         if (check_one(fd, err) < 0)
             return -1;
     return 0;
+}
+
+int inherited_fds_next(const char *preserve_fds, struct err *err)
+{
+    int preserved = preserve_fds ? read_count(preserve_fds) : 0;
+
+    if (preserved >= 0 && !getenv("LISTEN_FDS"))
+        return FIRST + preserved;
+    return err_set(err, ERR_POLICY,
+                   "the policy's rules hold for an exec in this container: unset LISTEN_FDS");
+}
+
+char *inherited_fds_hand_on(int fd, int number, struct err *err)
+{
+    if ((fd == number ? fcntl(fd, F_SETFD, 0) : dup2(fd, number)) < 0) {
+        err_sys(err, "the descriptor %d", number);
+        return NULL;
+    }
+    char *count = strf("%d", number + 1 - FIRST);
+    if (!count)
+        err_nomem(err);
+    return count;
 }

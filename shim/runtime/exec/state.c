@@ -5,6 +5,7 @@
 #include "shim/oci/launch_mark.h"
 #include "shim/oci/state_sweep.h"
 #include "shim/plan/decision/describe.h"
+#include "shim/runtime/exec/cwd_rule.h"
 #include "shim/runtime/exec/exec_rules.h"
 
 #include <errno.h>
@@ -246,6 +247,9 @@ int state_save(const char *root, const char *id, const struct state_source *from
     _cleanup_json_ struct json_doc *doc = start_state(root, id, again, err);
     if (!doc || (from->held && exec_rules_keep(from->judgement, from->spec, from->names,
                                                from->copies, doc, err) < 0))
+        return -1;
+    if (from->enters &&
+        cwd_rule_keep(from->user, from->judgement->binds.root != NULL, doc, err) < 0)
         return -1;
     if (add_ours(from->decision, doc, err) < 0 ||
         add_user(from->decision, from->spec, doc, err) < 0 ||

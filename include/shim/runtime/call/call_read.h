@@ -53,6 +53,9 @@ bool call_deletes(const struct call *call);
 /* Returns true for an exec whose container is known. */
 bool call_execs(const struct call *call);
 
+/* Returns true for a start whose container is known. */
+bool call_starts(const struct call *call);
+
 /* Returns true for an update by a file, of a container that is known. */
 bool call_updates(const struct call *call);
 

@@ -15,4 +15,16 @@
  */
 int inherited_fds_check(const char *preserve_fds, struct err *err) must_check;
 
+/*
+ * Returns the number of the first descriptor behind those that an exec hands on, or -1. ERR_POLICY:
+ * it uses systemd's protocol, too, which runc ignores there and crun does not.
+ */
+int inherited_fds_next(const char *preserve_fds, struct err *err) must_check;
+
+/*
+ * Makes `fd` the descriptor `number`, open across execve(2), in the place of any other. Returns the
+ * value of --preserve-fds for that, which the caller frees, or NULL.
+ */
+char *inherited_fds_hand_on(int fd, int number, struct err *err) must_check;
+
 #endif

@@ -26,7 +26,9 @@ struct state_source {
     const struct group_file *names; /* the groups are judged by name as well; or NULL */
     bool copies; /* the engine copies files into running containers for its users */
     bool held;   /* the policy's rules for exec are kept as well */
-    int bundle;  /* the open directory of config.json */
+    bool enters; /* its user must be able to enter the working directory (cwd_rule.h) */
+    const struct user_ids *user; /* of its process, on the host; NULL: root of the container */
+    int bundle;                  /* the open directory of config.json */
 };
 
 /*

@@ -204,13 +204,43 @@ static void test_update(void **state)
     }
 }
 
+/* ---- start ---- */
+
+/* start: one container. */
+static void test_start(void **state)
+{
+    static const struct {
+        const char *line, *id;
+    } lines[] = {
+        {"start c1", "c1"},
+        {"--root /r --log /l --log-format json start c1", "c1"},
+        {"--systemd-cgroup start c1", "c1"},
+        {"start -- c1", "c1"},
+        {"start", NULL},
+        {"start c1 c2", NULL},
+        {"start ../c1", NULL},
+        {"start --new c1", "c1"}, /* else it would lack a container */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+        struct err err = ERR_INIT;
+        struct call call;
+        int rc = read_line(lines[i].line, FLAVOR_CRUN, &call, &err);
+
+        if ((rc == 0 && call_starts(&call)) != (lines[i].id != NULL))
+            fail_msg("%s: %s", lines[i].line, rc < 0 ? err.msg : "works");
+        if (lines[i].id)
+            assert_string_equal(call.id, lines[i].id);
+    }
+}
+
 UNIT_SUITE(test_call_later)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exec),
-        cmocka_unit_test(test_advice_for_exec),
-        cmocka_unit_test(test_update),
-        cmocka_unit_test(test_delete),
+        cmocka_unit_test(test_exec),   cmocka_unit_test(test_advice_for_exec),
+        cmocka_unit_test(test_update), cmocka_unit_test(test_delete),
+        cmocka_unit_test(test_start),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
