@@ -19,7 +19,8 @@ static void become_runtime(struct launch *l, pid_t parent, const struct sigactio
 
     if (sigaction(SIGCHLD, chld, NULL) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
         err_sys(&err, "cannot start %s", l->lowlevel.path);
-    else if (getppid() == parent && lowlevel_exec(&l->lowlevel, l->argc, l->argv, &err) == 0)
+    else if (getppid() == parent &&
+             lowlevel_exec(&l->lowlevel, l->words.argc, l->words.argv, &err) == 0)
         _exit(0);
     report_failure(err.msg, l->call.log, l->call.log_format);
     _exit(1);
@@ -46,7 +47,7 @@ int delete_run(struct launch *l, struct err *err)
         return err_sys(err, "sigaction");
     pid_t pid = fork();
     if (pid < 0 && sigaction(SIGCHLD, &before, NULL) == 0)
-        return lowlevel_exec(&l->lowlevel, l->argc, l->argv, err);
+        return lowlevel_exec(&l->lowlevel, l->words.argc, l->words.argv, err);
     if (pid == 0)
         become_runtime(l, self, &before);
     int status = 0;

@@ -25,25 +25,15 @@ static int find_lowlevel(struct launch *l, const struct policy *policy, struct e
     return lowlevel_find(lowlevel_defaults, LOWLEVEL_DEFAULTS, &l->lowlevel, err);
 }
 
-/* Returns the index of a word that was borrowed from the line, or the number of words. */
-static int index_of(const struct launch *l, const char *word)
-{
-    int i = 0;
-
-    while (i < l->argc && l->argv[i] != word)
-        i++;
-    return i;
-}
-
 /* Finds the runtime of the container that the words behind the command name. */
 static int find_owner(struct launch *l)
 {
     bool known = call_deletes(&l->call) || call_execs(&l->call) || call_updates(&l->call) ||
                  call_starts(&l->call);
-    int first = index_of(l, known ? l->call.id : l->call.command);
-    int count = l->argc - first;
+    int first = words_index(&l->words, known ? l->call.id : l->call.command);
+    int count = l->words.argc - first;
 
-    return lowlevel_find_owner(l->call.root, known && count ? 1 : count, l->argv + first,
+    return lowlevel_find_owner(l->call.root, known && count ? 1 : count, l->words.argv + first,
                                &l->lowlevel);
 }
 
@@ -75,61 +65,14 @@ static void audit_denied(const struct launch *l, const struct err *why)
         audit_refusal(&(struct audit_subject){.policy = policy, .call = &l->call}, why);
 }
 
-/* ---- the words for the low-level runtime ---- */
-
-/* Makes argv this program's own, with room for the two words of an option. */
-static int own_words(struct launch *l, struct err *err)
-{
-    if (l->words)
-        return 0;
-    l->words = calloc((size_t)l->argc + 3, sizeof(*l->words));
-    if (!l->words)
-        return err_nomem(err);
-    for (int i = 0; i < l->argc; i++)
-        l->words[i] = l->argv[i];
-    l->argv = l->words;
-    return 0;
-}
-
-/* Replaces a value, borrowed from the line, in the word that has it. */
-static int replace_value(struct launch *l, const char *value, const char *by, struct err *err)
-{
-    if (own_words(l, err) < 0)
-        return -1;
-    for (int i = 0; i < l->argc; i++) {
-        const char *word = l->words[i];
-        if (value < word || value > word + strlen(word))
-            continue;
-        char *made = strf("%.*s%s", (int)(value - word), word, by);
-        if (!made)
-            return err_nomem(err);
-        l->made[l->made_count++] = l->words[i] = made;
-        break;
-    }
-    return 0;
-}
+/* ---- exec, start, update ---- */
 
 /* Has the low-level runtime read the descriptor `copy` instead of the file `named`. */
 static int replace_file(struct launch *l, const char *named, int copy, struct err *err)
 {
     _cleanup_free_ char *path = strf("/proc/self/fd/%d", copy);
 
-    return path ? replace_value(l, named, path, err) : err_nomem(err);
-}
-
-/* Puts an option before the container's id, and before a "--" that divides the two. */
-static int insert_option(struct launch *l, char *option, char *value, struct err *err)
-{
-    if (own_words(l, err) < 0)
-        return -1;
-    int at = index_of(l, l->call.id);
-    if (at > 0 && strcmp(l->words[at - 1], "--") == 0)
-        at--;
-    memmove(l->words + at + 2, l->words + at, (size_t)(l->argc - at + 1) * sizeof(*l->words));
-    l->words[at] = option;
-    l->words[at + 1] = value;
-    l->argc += 2;
-    return 0;
+    return path ? words_replace(&l->words, named, path, err) : err_nomem(err);
 }
 
 /* Hands on the working directory of an exec, behind the caller's descriptors. */
@@ -142,12 +85,8 @@ static int hand_on_directory(struct launch *l, const struct exec_files *files, s
     _cleanup_free_ char *count = inherited_fds_hand_on(files->directory, files->number, err);
     if (!count)
         return -1;
-    if (l->call.preserve_fds)
-        return replace_value(l, l->call.preserve_fds, count, err);
-    if (insert_option(l, option, count, err) < 0)
-        return -1;
-    l->made[l->made_count++] = steal_ptr(&count);
-    return 0;
+    return l->call.preserve_fds ? words_replace(&l->words, l->call.preserve_fds, count, err)
+                                : words_insert(&l->words, l->call.id, option, count, err);
 }
 
 /* Keeps the host's null device from the container. A rootless runtime could not give it away. */
@@ -255,7 +194,7 @@ static int read_again(struct launch *l, const struct policy *policy, struct err 
 
     if (flavor == FLAVOR_UNKNOWN && lowlevel_ask_flavor(&l->lowlevel, &flavor, err) < 0)
         return err_wrap(err, "runc and crun read this command line differently");
-    int rc = call_read(l->argc, l->argv, flavor, &l->call, err);
+    int rc = call_read(l->words.argc, l->words.argv, flavor, &l->call, err);
     return rc < 0 ? rc : settle_root(l, err);
 }
 
@@ -334,26 +273,24 @@ static int prepare_judged(struct launch *l, int rc, const struct err *unreadable
 void launch_free(struct launch *l)
 {
     free(l->root);
-    free(l->words);
-    for (size_t i = 0; i < l->made_count; i++)
-        free(l->made[i]);
+    words_free(&l->words);
 }
 
 int launch_prepare(struct launch *l, int argc, char *const argv[], struct err *err)
 {
     *l = (struct launch){0};
     int own = call_own_parse(argc, argv, &l->own, err);
-    l->argc = argc - l->own.count;
-    l->argv = argv + l->own.count;
+    l->words = (struct words){.argc = argc - l->own.count, .argv = argv + l->own.count};
     if (own < 0) {
         struct err ignored = ERR_INIT;
-        (void)!call_read(l->argc, l->argv, FLAVOR_UNKNOWN, &l->call, &ignored); /* finds the log */
+        (void)!call_read(l->words.argc, l->words.argv, FLAVOR_UNKNOWN, &l->call,
+                         &ignored); /* finds the log */
         return -1;
     }
     if (l->own.version)
         return 0;
     struct err unreadable = ERR_INIT;
-    int rc = call_read(l->argc, l->argv, FLAVOR_UNKNOWN, &l->call, &unreadable);
+    int rc = call_read(l->words.argc, l->words.argv, FLAVOR_UNKNOWN, &l->call, &unreadable);
     if (lowlevel_enter(err) < 0 || settle_root(l, err) < 0)
         return -1;
     bool judged = rc != CALL_CLEAR || call_edits(&l->call);

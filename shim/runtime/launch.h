@@ -11,19 +11,14 @@
 
 #include "shim/oci/lowlevel.h"
 #include "shim/runtime/call/call_read.h"
-
-enum { LAUNCH_MADE = 2 };
+#include "shim/runtime/words.h"
 
 struct launch {
     struct call_own own;
     struct call call; /* what could be read: it names the log even after a failure */
     struct lowlevel lowlevel;
-    int argc; /* the words for the low-level runtime */
-    char *const *argv;
-    char **words;            /* argv, if it is not main's; owned */
-    char *made[LAUNCH_MADE]; /* the words that differ; owned */
-    size_t made_count;
-    char *root; /* of the call, by its real path; owned */
+    struct words words; /* for the low-level runtime */
+    char *root;         /* of the call, by its real path; owned */
 };
 
 /*

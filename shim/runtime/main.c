@@ -34,7 +34,7 @@ static int execute(struct launch *launch, struct err *err)
 {
     if (delete_concerns(launch))
         return delete_run(launch, err);
-    return lowlevel_exec(&launch->lowlevel, launch->argc, launch->argv, err);
+    return lowlevel_exec(&launch->lowlevel, launch->words.argc, launch->words.argv, err);
 }
 
 /* runc shows what a hook writes to stderr, crun does not. */
