@@ -83,6 +83,8 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
             return -1;
         input.account = &out->account;
     }
+    if (security_settle_groups(&policy->security, spec, &out->facts, arena, err) < 0)
+        return -1;
     if (policy->binds.given) {
         if (binds_gather(policy, spec, &out->facts, bundle, arena, &out->binds, err) < 0)
             return -1;

@@ -3,6 +3,11 @@
 #include "shim/host/groups.h"
 #include "shim/host/trust.h"
 
+static bool judges_groups(const struct policy_security *s, const struct spec *spec)
+{
+    return s->groups.deny && spec->process && !trust_in_user_namespace();
+}
+
 /* ---- supplementary groups ---- */
 
 static int find_others(struct own_groups *own, const struct spec *spec, struct arena *arena,
@@ -28,6 +33,25 @@ static int find_others(struct own_groups *own, const struct spec *spec, struct a
         return 0;
     out->groups_words = words.failed ? NULL : arena_strndup(arena, words.data, words.len);
     return out->groups_words ? 0 : err_nomem(err);
+}
+
+int security_settle_groups(const struct policy_security *s, const struct spec *spec,
+                           struct facts *facts, struct arena *arena, struct err *err)
+{
+    _cleanup_own_groups_ struct own_groups own = {.uid = facts->process.uid};
+
+    if (!judges_groups(s, spec) || !facts->process.known || facts->process.uid == 0)
+        return 0;
+    gid_t *left = arena_alloc(arena, (facts->group_count + 1) * sizeof(*left));
+    size_t count = 0;
+    if (!left)
+        return err_nomem(err);
+    for (size_t i = 0; i < facts->group_count; i++)
+        if (!own_groups_problem(&own, facts->groups[i]))
+            left[count++] = facts->groups[i];
+    facts->groups = left;
+    facts->group_count = count;
+    return 0;
 }
 
 /* ---- the group ---- */
@@ -62,7 +86,7 @@ int security_find_groups(const struct policy_security *s, const struct spec *spe
 {
     _cleanup_own_groups_ struct own_groups own = {.uid = facts->process.uid};
 
-    if (!s->groups.deny || !spec->process || trust_in_user_namespace())
+    if (!judges_groups(s, spec))
         return 0;
     out->groups_judged = !spec->uid_map.count && !spec->gid_map.count;
     if (!facts->process.known) {

@@ -222,3 +222,29 @@ mounts() {
     echo "$output"
     [[ $output == *'has another group with the name 7777002'* ]]
 }
+
+@test "a group that is taken away opens no directory to its user" {
+    local group
+    group=$(getent group shadow | cut -d: -f3)
+    mkdir -p "$DIR/srv/closed/open"
+    chgrp "$group" "$DIR/srv/closed"
+    chmod 0755 "$DIR" "$DIR/srv" "$DIR/srv/closed/open"
+    chmod 0750 "$DIR/srv/closed"
+    own "\"binds\": { \"require_access\": true, \"rules\": [ { \"path\": \"$DIR/srv\", \"access\": \"allow\" } ] },"
+    opens() {
+        groups ".process.user.additionalGids = [7777002, $1] | .mounts = [
+            {destination: \"/x\", type: \"bind\", source: \"$DIR/srv${2-/closed/open}\", options: [\"rbind\"]}] ${3-}"
+        create
+    }
+    opens "$group"
+    refused "the container's user may not read $DIR/srv/closed/open"
+    opens "$group" "" '| .process.cwd = "/x/closed/open"'
+    refused "the container's user may not enter /x/closed/open"
+    opens "$group" ""
+    passed
+    [ "$(gojq -c .process.user.additionalGids "$DIR/low.config")" = '[7777002]' ]
+    chgrp 7777002 "$DIR/srv/closed"
+    rm "$DIR/low.config"
+    opens "$group"
+    passed
+}

@@ -57,4 +57,11 @@ int security_gather(const struct policy *policy, const struct spec *spec, const 
  * one. Pure. */
 uint64_t security_capabilities(const struct policy_security *security, bool privileged);
 
+/*
+ * Leaves those supplementary groups in the facts that the plan leaves to the process: it is tried
+ * what these open, and not what a group would that is taken away.
+ */
+int security_settle_groups(const struct policy_security *s, const struct spec *spec,
+                           struct facts *facts, struct arena *arena, struct err *err) must_check;
+
 #endif
