@@ -1,10 +1,8 @@
-#include "shim/apply/nested.h"
+#include "shim/apply/nested_parts.h"
 
 #include "base/fdio.h"
 #include "base/path.h"
 #include "shim/gather/bind_name.h"
-#include "shim/gather/binds.h"
-#include "shim/gather/targets.h"
 #include "shim/host/fd_path.h"
 #include "shim/host/trust.h"
 #include "shim/plan/mount_restriction.h"
@@ -12,18 +10,6 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <string.h>
-
-struct nested {
-    const struct spec *spec;
-    const struct nested_options *options;
-    struct targets targets;
-    struct mount_table table;
-    struct bind_name *sources; /* of the bind mounts that were looked at */
-    struct nested_mounts *out;
-    struct arena *arena;
-    struct err why; /* of the mount that is looked at */
-    struct err *err;
-};
 
 /* Returns the key of the policy because of which mounts are compared. */
 static const char *compared_for(const struct nested *n)
@@ -90,6 +76,11 @@ static enum access needed_access(const struct nested *n, const char *destination
         return usual == ACCESS_NONE || op->bind.source->engine ? usual : ACCESS_MAKE;
     }
     return ACCESS_NONE;
+}
+
+bool nested_is_required(const struct nested *n, size_t i)
+{
+    return n->spec->list[i].bind && needed_access(n, n->spec->list[i].destination) != ACCESS_NONE;
 }
 
 /*
@@ -365,75 +356,6 @@ static int add_found(struct nested *n, size_t i, int root)
     return 0;
 }
 
-/* ---- the working directory ---- */
-
-/* Returns true if the user must be able to reach what a mount shows. */
-static bool is_required(const struct nested *n, size_t i)
-{
-    return n->spec->list[i].bind && needed_access(n, n->spec->list[i].destination) != ACCESS_NONE;
-}
-
-/* Returns true if he must be able to reach what is in that mount, or in the root. */
-static bool is_held_to_user(const struct nested *n, size_t within)
-{
-    return within == TARGET_ROOT ? n->options->open_root && n->options->require_access
-                                 : is_required(n, within);
-}
-
-static int open_holder(struct nested *n, size_t within, int root)
-{
-    const char *source = within == TARGET_ROOT ? NULL : n->spec->list[within].source;
-    int fd = within == TARGET_ROOT ? openat(root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC)
-                                   : bind_open(n->options->bundle, source ? source : "");
-
-    return fd >= 0 ? fd : err_sys(n->err, "%s", source ? source : "the container's root");
-}
-
-/*
- * The runtime enters the directory as root. Where it is missing, or a link leads out of the mount,
- * the plan has its own rule (host_places.h).
- */
-static int check_cwd(struct nested *n, int root)
-{
-    const char *path = json_text(json_get(n->spec->process, "cwd"));
-    struct target at;
-
-    if (!n->options->user || !path || path[0] != '/')
-        return 0;
-    if (targets_lead(&n->targets, root, path, n->arena, &at, n->err) < 0)
-        return -1;
-    if (!is_held_to_user(n, at.within))
-        return 0;
-    _cleanup_fd_ int holder = open_holder(n, at.within, root);
-    if (holder < 0)
-        return -1;
-    const char *point = at.within == TARGET_ROOT ? "/" : n->targets.list[at.within].path;
-    const char *rest = at.path + (strcmp(point, "/") == 0 ? 0 : strlen(point));
-    rest += strspn(rest, "/");
-    _cleanup_fd_ int fd = as_user_enter(n->options->user, holder, *rest ? rest : ".",
-                                        RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS);
-    if (fd >= 0 || (errno != EACCES && errno != EPERM))
-        return 0;
-    return err_set(n->err, ERR_POLICY,
-                   "process.cwd: the container's user may not enter %.200s in a mount "
-                   "(binds.require_access): choose another working directory",
-                   path);
-}
-
-static int find_cwd(struct nested *n, int root)
-{
-    n->why = (struct err)ERR_INIT;
-    n->out->requires_access = is_held_to_user(n, TARGET_ROOT);
-    for (size_t i = 0; i < n->spec->mount_count; i++)
-        n->out->requires_access = n->out->requires_access || is_required(n, i);
-    if (check_cwd(n, root) == 0)
-        return 0;
-    if (n->why.kind != ERR_POLICY)
-        return n->options->ahead && n->why.kind == ERR_SYSTEM ? 0 : -1;
-    n->out->cwd_problem = arena_strndup(n->arena, n->why.msg, strlen(n->why.msg));
-    return n->out->cwd_problem ? 0 : err_nomem(n->err);
-}
-
 int nested_find(const struct spec *spec, const struct nested_options *options, struct arena *arena,
                 struct nested_mounts *out, struct err *err)
 {
@@ -456,7 +378,7 @@ int nested_find(const struct spec *spec, const struct nested_options *options, s
             return -1;
         }
     }
-    if (find_cwd(&n, root) < 0) {
+    if (nested_find_cwd(&n, root) < 0) {
         *err = n.why;
         return -1;
     }

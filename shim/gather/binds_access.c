@@ -2,6 +2,7 @@
 
 #include "base/fdio.h"
 #include "shim/gather/bind_name.h"
+#include "shim/host/process/channel.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -107,6 +108,6 @@ int binds_try_access(const struct user_ids *user, struct bind_wish *wishes, size
     if (pid == 0)
         try_sources(wishes, count, channel);
     int rc = read_answers(channel, wishes, count, err);
-    as_user_end(pid, channel);
+    channel_end(pid, channel);
     return rc;
 }

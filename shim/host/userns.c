@@ -1,7 +1,7 @@
 #include "shim/host/userns.h"
 
 #include "base/fdio.h"
-#include "shim/host/as_user.h"
+#include "shim/host/process/channel.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -39,28 +39,21 @@ static int read_map(pid_t pid, const char *kind, struct id_map *out, struct err 
 
 int userns_maps(const char *path, struct id_map *uids, struct id_map *gids, struct err *err)
 {
-    int ends[2];
+    int channel;
     char byte;
     ssize_t n;
+    pid_t pid = channel_fork(&channel);
 
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-        return err_sys(err, "socketpair");
-    pid_t pid = fork();
-    int saved = errno;
-    close(ends[pid == 0 ? 0 : 1]);
     if (pid == 0)
-        join(path, ends[1]);
-    if (pid < 0) {
-        close(ends[0]);
-        errno = saved;
+        join(path, channel);
+    if (pid < 0)
         return err_sys(err, "fork");
-    }
     do
-        n = read(ends[0], &byte, 1);
+        n = read(channel, &byte, 1);
     while (n < 0 && errno == EINTR);
     int rc = n == 1 ? 0 : err_set(err, ERR_UNSUPPORTED, "%s cannot be joined", path);
     if (rc == 0 && (read_map(pid, "uid", uids, err) < 0 || read_map(pid, "gid", gids, err) < 0))
         rc = -1;
-    as_user_end(pid, ends[0]);
+    channel_end(pid, channel);
     return rc;
 }

@@ -1,6 +1,7 @@
 #include "shim/mount/source_make.h"
 
 #include "base/path.h"
+#include "shim/host/process/channel.h"
 #include "shim/host/trust.h"
 
 #include <fcntl.h>
@@ -50,7 +51,7 @@ static int make_as_user(int dirfd, const char *name, const struct source_make *m
     if (pid == 0)
         mkdir_and_tell(dirfd, name, mode, channel);
     int result = child_result(channel);
-    as_user_end(pid, channel);
+    channel_end(pid, channel);
     return result;
 }
 

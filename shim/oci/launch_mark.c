@@ -129,8 +129,9 @@ bool container_kept(const char *root, const char *id)
 
 /* The files of runc and crun, and where they have the first process. */
 static const struct {
-    const char *name, *key;
-} files[] = {{"state.json", "init_process_pid"}, {"status", "pid"}};
+    const char *name, *pid, *start;
+} files[] = {{"state.json", "init_process_pid", "init_process_start"},
+             {"status", "pid", "process-start-time"}};
 
 enum { FILES = sizeof(files) / sizeof(*files), FILE_BYTES = 16 * 1024 * 1024 };
 
@@ -147,32 +148,34 @@ bool container_exists(const char *root, const char *id)
     return false;
 }
 
-/* Reads a file of a runtime. Returns 0 if it is not there. */
-static int read_container(const char *path, const char *key, uint64_t *pid, struct err *err)
+/* Reads the file of a runtime. Returns 0 if it is not there. */
+static int read_container(const char *path, size_t file, struct process *out, struct err *err)
 {
     static const struct json_options options = {.max_bytes = FILE_BYTES};
     _cleanup_buf_ struct buf text = BUF_INIT;
+    uint64_t pid;
 
     if (file_read(AT_FDCWD, path, FILE_BYTES, &text, err) < 0)
         return err->kind == ERR_SYSTEM && err->sys == ENOENT ? 0 : -1;
     _cleanup_json_ struct json_doc *doc = json_parse_buf(&text, &options, err);
     if (!doc)
         return err_wrap(err, "%s", path);
-    if (!json_u64(json_get(json_root(doc), key), pid) || *pid == 0 || *pid > INT32_MAX)
-        return err_set(err, ERR_FORMAT, "%s: no process id", path);
+    if (!json_u64(json_get(json_root(doc), files[file].pid), &pid) || pid == 0 || pid > INT32_MAX ||
+        !json_u64(json_get(json_root(doc), files[file].start), &out->start))
+        return err_set(err, ERR_FORMAT, "%s: no process", path);
+    out->pid = (pid_t)pid;
     return 1;
 }
 
-pid_t container_process(const char *root, const char *id, struct err *err)
+int container_process(const char *root, const char *id, struct process *out, struct err *err)
 {
     _cleanup_places_ struct places places;
-    uint64_t pid = 0;
     int found = 0;
 
     places_find(root, id, &places);
     for (size_t i = 0; i < places.count * FILES; i++) {
         _cleanup_free_ char *path = strf("%s/%s", places.list[i / FILES], files[i % FILES].name);
-        int has = path ? read_container(path, files[i % FILES].key, &pid, err) : err_nomem(err);
+        int has = path ? read_container(path, i % FILES, out, err) : err_nomem(err);
         if (has < 0)
             return -1;
         found += has;
@@ -180,5 +183,5 @@ pid_t container_process(const char *root, const char *id, struct err *err)
     if (found > 1)
         return err_set(err, ERR_POLICY, "two runtimes have a container '%.100s': use --root", id);
     errno = ENOENT;
-    return found ? (pid_t)pid : err_sys(err, "no runtime has a container '%.100s'", id);
+    return found ? 0 : err_sys(err, "no runtime has a container '%.100s'", id);
 }

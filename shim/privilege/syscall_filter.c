@@ -3,6 +3,7 @@
 #include "shim/privilege/bpf.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <seccomp.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -303,6 +304,56 @@ bool syscall_filter_is_empty(const struct json *filter)
             json_count(json_get(json_at(rules, i), "names")) > 0)
             return false;
     return true;
+}
+
+/* Reads the only test of a rule, if it is one of bits in the flags of clone(2). */
+static bool read_flags(const struct json *rule, uint64_t *mask, uint64_t *wanted)
+{
+    const struct json *args = json_get(rule, "args"), *test = json_at(args, 0);
+    const char *op = json_text(json_get(test, "op"));
+    uint64_t index = 0;
+
+    *mask = *wanted = 0;
+    json_u64(json_get(test, "index"), &index);
+    json_u64(json_get(test, "value"), mask);
+    json_u64(json_get(test, "valueTwo"), wanted);
+    return json_count(args) == 1 && op && strcmp(op, "SCMP_CMP_MASKED_EQ") == 0 && index == 0;
+}
+
+/*
+ * True unless what lets clone(2) through excludes CLONE_NEWUSER, as the filters of engines do, or
+ * a rule refuses just that.
+ */
+static bool clones_user(const struct json *filter)
+{
+    const struct json *rules = json_get(filter, "syscalls");
+    bool passes = allows(json_get(filter, "defaultAction"));
+    uint64_t mask, wanted;
+
+    for (size_t i = 0; i < json_count(rules); i++) {
+        const struct json *rule = json_at(rules, i);
+        if (!rule_names(rule, "clone"))
+            continue;
+        bool flags = read_flags(rule, &mask, &wanted);
+        if (!allows(json_get(rule, "action")))
+            passes = passes && json_count(json_get(rule, "args")) &&
+                     !(flags && mask == CLONE_NEWUSER && wanted == CLONE_NEWUSER);
+        else if (!(flags && (mask & CLONE_NEWUSER) && !(wanted & CLONE_NEWUSER)))
+            return true;
+    }
+    return passes;
+}
+
+bool syscall_filter_makes_namespaces(const struct json *filter)
+{
+    static const char *const others[] = {"unshare", "setns", "clone3"};
+    _cleanup_buf_ struct buf allowed = BUF_INIT;
+    struct err ignored;
+
+    return !json_is(filter, JSON_OBJECT) || clones_user(filter) ||
+           syscall_filter_allowed(filter, others, sizeof(others) / sizeof(*others), &allowed,
+                                  &ignored) < 0 ||
+           allowed.len;
 }
 
 /*

@@ -104,6 +104,8 @@ static int find_nested(struct edit *e, const struct spec *after, bool ahead,
     const struct nested_options options = {.bundle = e->bundle.dirfd,
                                            .user = nested_user(j->policy, &j->facts, &ids),
                                            .require_access = j->policy->binds.require_access,
+                                           .judged =
+                                               j->policy->binds.given || j->policy->security.given,
                                            .targets_deny = &j->policy->binds.targets_deny,
                                            .decision = &e->decision,
                                            .compare = compares_for_groups(e),

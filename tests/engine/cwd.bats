@@ -30,13 +30,20 @@ test_begin() {
     chown -R 1001:1001 "$LAB/mine"
 }
 
-# placed NAME CWD SCRIPT [UID]: makes a bundle with the lab on /lab; prints its path.
+# A filter that lets nobody make user namespaces, as those of Docker and Kubernetes.
+FILTER='{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [
+    {"names": ["unshare", "setns"], "action": "SCMP_ACT_ERRNO", "errnoRet": 1},
+    {"names": ["clone3"], "action": "SCMP_ACT_ERRNO", "errnoRet": 38},
+    {"names": ["clone"], "action": "SCMP_ACT_ERRNO", "errnoRet": 1,
+     "args": [{"index": 0, "value": 268435456, "valueTwo": 268435456, "op": "SCMP_CMP_MASKED_EQ"}]}]}'
+
+# placed NAME CWD SCRIPT [UID [FILTER]]: makes a bundle with the lab on /lab; prints its path.
 placed() {
     local bundle
     bundle=$(bundle_make "$1" null "$3")
-    bundle_edit "$bundle" --arg s "$LAB" --arg c "$2" --argjson u "${4-1001}" \
+    bundle_edit "$bundle" --arg s "$LAB" --arg c "$2" --argjson u "${4-1001}" --argjson f "${5-$FILTER}" \
         '.mounts += [{destination: "/lab", type: "bind", source: $s, options: ["rbind", "rprivate"]}]
-         | .process.cwd = $c | .process.user = {uid: $u, gid: $u}'
+         | .process.cwd = $c | .process.user = {uid: $u, gid: $u} | .linux.seccomp = $f'
     mkdir -p "$bundle/rootfs/closed"
     chmod 0700 "$bundle/rootfs/closed"
     echo "$bundle"
@@ -180,6 +187,65 @@ races_execs() {
 @test "runc: a link that comes up before an exec leads it nowhere" { races_execs runc; }
 
 @test "crun: a link that comes up before an exec leads it nowhere" { races_execs crun; }
+
+# A first process changes its root, and where it can its namespaces: what an exec of the user's enters stays his.
+moves() {
+    local script='exec chroot /lab /bin/busybox sh -c "echo moved; exec /bin/busybox sleep 600"' bundle
+    guard "$1"
+    bundle=$(placed root / "$script" 0)
+    bundle_edit "$bundle" '.process.capabilities |= with_entries(.value += ["CAP_SYS_CHROOT"])'
+    mkdir "$LAB/bin" "$LAB/proc"
+    cp "$bundle/rootfs/bin/busybox" "$LAB/bin/busybox"
+    shim_create "$FB_DIR/log" --bundle "$bundle" "$ID"
+    shim start "$ID"
+    wait_for grep -q moved "$FB_DIR/log"
+    runs_in /private/open
+    expect_status 1
+    expect_match "process.cwd: /private/open: No such file"
+    runs_in /lab/private/open
+    refused /lab/private/open
+    runs_in /lab/mine/sub
+    expect_output $'/lab/mine/sub\nown'
+    shim delete --force "$ID"
+}
+
+@test "runc: a first process with another root moves no exec" { moves runc; }
+
+@test "crun: a first process with another root moves no exec" { moves crun; }
+
+# namespaces RUNTIME: without a filter, the first process can have a mount namespace of its own.
+namespaces() {
+    guard "$1"
+    shim_create "$FB_DIR/log" --bundle "$(placed own / 'echo waits; read -r x </go; exec unshare -Urm sleep 600' 1001 null)" "$ID"
+    mkfifo -m 666 "$FB_DIR/bundles/own/rootfs/go"
+    shim start "$ID"
+    wait_for grep -q waits "$FB_DIR/log"
+    runs_in /lab/mine/sub
+    if [ "$1" = runc ]; then
+        expect_status 1
+        expect_match "process.cwd: the container's seccomp filter lets its user make namespaces"
+    else
+        expect_output $'/lab/mine/sub\nown'
+    fi
+    runs_in /
+    expect_output /
+    echo >"$FB_DIR/bundles/own/rootfs/go"
+    wait_for own_namespace
+    runs_in /lab/mine/sub
+    expect_status 1
+    expect_match "process.cwd: the container's first process has made a mount namespace of its own"
+    shim delete --force "$ID"
+}
+
+own_namespace() {
+    local pid
+    pid=$(shim state "$ID" | gojq .pid)
+    ! nsenter --target "$pid" --user true 2>/dev/null || [ "$(readlink "/proc/$pid/ns/user")" != "$(readlink /proc/self/ns/user)" ]
+}
+
+@test "runc: no exec is led by a mount namespace of the user's" { namespaces runc; }
+
+@test "crun: no exec is led by a mount namespace of the user's" { namespaces crun; }
 
 # A directory of the host as the container's root has closed directories of its own.
 in_root() {

@@ -189,6 +189,32 @@ refuses() {
     expect_match "process.cwd: /d/missing: No such file or directory"
     run docker_cli exec -w /tmp "$box" pwd
     expect_output /tmp
+    # A volume of the policy: what is missing is not made, and a refused start leaves nothing behind.
+    refuses "the runtime would make /workspace/data/imagenet/new in a mount, as root" \
+        -v /dev/null:/run/flatbed/request/data/imagenet -w /workspace/data/imagenet/new
+    [ ! -e "$FB_SRV/data/imagenet/new" ]
+}
+
+shims() { pgrep -f "containerd-shim.*$FB_DIR" | wc -l; }
+has_shims() { [ "$(shims)" -eq "$1" ]; }
+
+@test "docker: a start that is refused leaves neither a process nor a shim" {
+    local before swapper i told=0
+    mkdir -p "$FB_SRV/data/closed/open" "$FB_SRV/home/1234/sub"
+    chmod 0700 "$FB_SRV/data/closed"
+    ln -s /d/closed/open "$FB_SRV/home/1234/link"
+    before=$(shims)
+    python3 -B "$BATS_TEST_DIRNAME/lib/exchange.py" "$FB_SRV/home/1234/sub" "$FB_SRV/home/1234/link" 3>&- &
+    swapper=$!
+    for ((i = 0; i < 100 && told < 2; i++)); do
+        run worker -v "$FB_SRV/data:/d" -v "$FB_SRV/home/1234:/h" -w /h/sub "$FB_IMAGE" pwd
+        [[ $output != *"OCI runtime start failed"*"may not enter"* ]] || told=$((told + 1))
+    done
+    kill "$swapper"
+    wait "$swapper" || true
+    echo "refused at the start $told of $i, last: $output"
+    [ "$told" -gt 0 ]
+    wait_for has_shims "$before"
 }
 
 @test "docker: --privileged is refused" { refuses "the container is privileged" --privileged; }

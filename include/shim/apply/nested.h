@@ -28,6 +28,7 @@ struct nested_options {
      * a writable bind mount lacks; NULL: nobody. */
     const struct user_ids *user;
     bool require_access; /* where no rule says otherwise */
+    bool judged;         /* a working directory that is missing in a mount is refused */
     bool compare;        /* the mounts are compared whatever that list is: see group_file.h */
     bool open_root;      /* the root is not an engine's: users may own directories in it */
     bool restoring;      /* a checkpoint: its mounts are made without hooks */
@@ -66,8 +67,9 @@ const struct user_ids *nested_user(const struct policy *policy, const struct fac
  * source), or that a writable one does not have and `user` could not make in it, or that is in a
  * directory which `user` may not search, a copy of what users can change ("tmpcopyup"), and, where
  * the mounts are compared, a target behind a symbolic link of a mount, and a volume that links of
- * the root would have over a path of that list. A working directory is refused that `user` may not
- * enter in a mount which he must be able to reach. Texts are in the arena. Fails if a source cannot
+ * the root would have over a path of that list. A working directory is refused that is missing in
+ * a mount, also one of the policy's own, or that `user` may not enter in a mount which he must be
+ * able to reach. Texts are in the arena. Fails if a source cannot
  * be looked at.
  */
 int nested_find(const struct spec *spec, const struct nested_options *options, struct arena *arena,

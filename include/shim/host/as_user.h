@@ -17,15 +17,8 @@ struct user_ids {
     size_t group_count;
 };
 
-/*
- * Forks a child with the ids. Returns 0 in the child, which ends with _exit; *channel is one end of
- * a socket to the other process, in both. Returns -1 and errno without a child. A child that cannot
- * have the ids ends silently.
- */
+/* Forks a child with the ids (channel.h). One that cannot have them ends silently. */
 pid_t as_user_fork(const struct user_ids *ids, int *channel);
-
-/* Closes the channel and waits for the child. Keeps errno. */
-void as_user_end(pid_t pid, int channel);
 
 /* Tells what a user can do with a path within an open directory. */
 enum user_reach {

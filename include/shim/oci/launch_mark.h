@@ -12,8 +12,7 @@
 #define SHIM_LAUNCH_MARK_H
 
 #include "base/json/json.h"
-
-#include <sys/types.h>
+#include "shim/host/process/process.h"
 
 /* Returns the mark of this process and a container, for `doc`. `root` is --root or NULL. */
 struct json *launch_mark_make(struct json_doc *doc, const char *root, const char *id);
@@ -41,10 +40,11 @@ bool container_kept(const char *root, const char *id);
 bool container_exists(const char *root, const char *id);
 
 /*
- * Returns the process id of the container's first process, as that runtime wrote it down, or -1:
- * ERR_SYSTEM if there is no container of that name, ERR_POLICY if there are several, in the default
- * directories of both runtimes. The process may have ended since.
+ * Sets *out to the container's first process, as that runtime wrote it down; it may have ended.
+ * ERR_SYSTEM: there is no container of that name; ERR_POLICY: there are several, in the default
+ * directories of both runtimes.
  */
-pid_t container_process(const char *root, const char *id, struct err *err) must_check;
+int container_process(const char *root, const char *id, struct process *out,
+                      struct err *err) must_check;
 
 #endif

@@ -27,6 +27,12 @@ int syscall_filter_allowed(const struct json *filter, const char *const *names, 
                            struct buf *out, struct err *err) must_check;
 
 /*
+ * Returns true if the filter lets processes without capabilities make user namespaces, or enter
+ * others (unshare, clone, clone3, setns): true as well for one that cannot be built.
+ */
+bool syscall_filter_makes_namespaces(const struct json *filter);
+
+/*
  * Returns the name of a system call that the filter skips while the low-level runtime takes it for
  * done, or NULL: SCMP_ACT_ERRNO with the error number 0, and with EINVAL for prctl(2). A container
  * that is not limited by no_new_privileges gets its filter before the runtime gives up its rights

@@ -105,6 +105,7 @@ int checks_add(struct explanation *e, const struct explain_subject *subject, str
     struct nested_options options = {.bundle = subject->bundle,
                                      .user = nested_user(e->policy, &e->judgement.facts, &ids),
                                      .require_access = e->policy->binds.require_access,
+                                     .judged = e->policy->binds.given || e->policy->security.given,
                                      .targets_deny = &e->policy->binds.targets_deny,
                                      .decision = &e->decision,
                                      .open_root = e->judgement.binds.root != NULL,

@@ -4,6 +4,7 @@
 #include "base/files/unfinished.h"
 #include "shim/admin/engine/engine_stores.h"
 #include "shim/host/as_user.h"
+#include "shim/host/process/channel.h"
 #include "shim/host/trust.h"
 #include "shim/mount/source_wait.h"
 
@@ -59,7 +60,7 @@ static void remove_as_owner(int parent, const char *name, int fd, const struct s
         _exit(0);
     }
     if (pid > 0)
-        as_user_end(pid, channel);
+        channel_end(pid, channel);
 }
 
 /* Takes what has the lock `fd`, or, with -1, the temporary file of a single result. */

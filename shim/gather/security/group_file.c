@@ -132,34 +132,68 @@ static char *take_component(struct walk *w)
     return name;
 }
 
+/* True if the component at w->at is the last one. */
+static bool is_last(const struct walk *w)
+{
+    return w->rest.data[strspn(w->rest.data, "/")] == '\0';
+}
+
+/* Goes to an entry of the directory at w->at. STEP_ON: nothing is mounted there. */
+static enum step name_entry(struct walk *w, const char *name)
+{
+    buf_printf(&w->at, "/%s", name);
+    if (w->at.failed || w->rest.failed)
+        return STEP_FAILED;
+    size_t mount = find_mount(w, w->at.data);
+    if (mount != TARGET_ROOT && is_last(w) && w->spec->list[mount].bind &&
+        strcmp(w->mounts.list[mount].path, w->at.data) == 0)
+        return read_mounted(w, mount);
+    if (mount == TARGET_ROOT)
+        return STEP_ON;
+    err_set(&w->why, ERR_POLICY, "something is mounted on %s", w->mounts.list[mount].path);
+    return STEP_FAILED;
+}
+
+/*
+ * Goes on from what the image does not have: the runtime makes directories for mounts and the
+ * working directory, and what is mounted there.
+ */
+static enum step walk_missing(struct walk *w)
+{
+    enum step step = STEP_ON;
+
+    if (path_has_parents(w->rest.data)) {
+        err_set(&w->why, ERR_POLICY, "its way leads back from %s, which is missing", w->at.data);
+        return STEP_FAILED;
+    }
+    while (step == STEP_ON && !is_last(w)) {
+        _cleanup_free_ char *name = take_component(w);
+        if (!name)
+            return STEP_FAILED;
+        step = strcmp(name, ".") == 0 ? STEP_ON : name_entry(w, name);
+    }
+    return step == STEP_ON ? STEP_END : step;
+}
+
 /* Goes from the directory `dir`, which is at w->at, to an entry of it. */
 static enum step enter(struct walk *w, int dir, const char *name)
 {
     size_t before = w->at.len;
     struct stat st;
+    enum step step = name_entry(w, name);
 
-    buf_printf(&w->at, "/%s", name);
-    if (w->at.failed || w->rest.failed)
-        return STEP_FAILED;
-    bool last = w->rest.data[strspn(w->rest.data, "/")] == '\0';
-    size_t mount = find_mount(w, w->at.data);
-    if (mount != TARGET_ROOT && last && w->spec->list[mount].bind &&
-        strcmp(w->mounts.list[mount].path, w->at.data) == 0)
-        return read_mounted(w, mount);
-    if (mount != TARGET_ROOT) {
-        err_set(&w->why, ERR_POLICY, "something is mounted on %s", w->mounts.list[mount].path);
-        return STEP_FAILED;
-    }
+    if (step != STEP_ON)
+        return step;
     _cleanup_fd_ int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT)
-        return STEP_END;
+        return walk_missing(w);
     if (fd < 0 || fstat(fd, &st) < 0) {
         (void)err_sys(&w->why, "%s", w->at.data);
         return STEP_FAILED;
     }
     if (S_ISLNK(st.st_mode))
         return follow_link(w, fd, before);
-    return last ? read_file(w, fd, group_path) : STEP_ON;
+    return is_last(w) ? read_file(w, fd, group_path) : STEP_ON;
 }
 
 static enum step walk_on(struct walk *w)

@@ -1,88 +1,110 @@
 #include "shim/runtime/exec/cwd_rule.h"
 
 #include "base/fdio.h"
-#include "shim/host/idmap.h"
 #include "shim/host/kernel.h"
+#include "shim/host/mount_namespace.h"
 #include "shim/oci/launch_mark.h"
+#include "shim/privilege/syscall_filter.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
-enum { MAP_BYTES = 64 * 1024 };
-
 /* ---- keeping it ---- */
 
-int cwd_rule_keep(const struct user_ids *user, bool open_root, struct json_doc *state,
-                  struct err *err)
+static struct json *user_json(struct json_doc *doc, const struct user_ids *user)
 {
-    struct json *rules = json_get(json_root(state), "rules");
-    struct json *rule = json_object(state), *ids = user ? json_object(state) : NULL;
+    struct json *ids = json_object(doc);
+
+    json_set(doc, ids, "uid", json_number(doc, user->uid));
+    json_set(doc, ids, "gid", json_number(doc, user->gid));
+    for (size_t i = 0; i < user->group_count; i++)
+        json_append(doc, json_list(doc, ids, "groups"), json_number(doc, user->groups[i]));
+    return ids;
+}
+
+static void set_if(struct json_doc *doc, struct json *rule, const char *key, bool value)
+{
+    if (value)
+        json_set(doc, rule, key, json_bool(doc, true));
+}
+
+int cwd_rule_keep(const struct spec *spec, const struct user_ids *user, bool open_root,
+                  struct json_doc *state, struct err *err)
+{
+    const struct json *filter = json_path(spec->root, "linux", "seccomp", NULL);
+    struct json *rules = json_get(json_root(state), "rules"), *rule = json_object(state);
 
     if (!rules)
         rules = json_set(state, json_root(state), "rules", json_object(state));
     json_remove(rules, "permissive");
-    if (open_root)
-        json_set(state, rule, "open_root", json_bool(state, true));
-    if (ids) {
-        json_set(state, ids, "uid", json_number(state, user->uid));
-        json_set(state, ids, "gid", json_number(state, user->gid));
-        for (size_t i = 0; i < user->group_count; i++)
-            json_append(state, json_list(state, ids, "groups"),
-                        json_number(state, user->groups[i]));
-        json_set(state, rule, "user", ids);
-    }
+    set_if(state, rule, "open_root", open_root);
+    set_if(state, rule, "own_ids", spec->uid_map.count || spec->joins_user_namespace);
+    set_if(state, rule, "namespaces", syscall_filter_makes_namespaces(filter));
+    if (user)
+        json_set(state, rule, "user", user_json(state, user));
     json_set(state, rules, "cwd", rule);
     return json_failed(state) ? err_nomem(err) : 0;
 }
 
+/* A damaged rule forbids. */
+static bool is_set(const struct json *rule, const char *key)
+{
+    const struct json *value = json_get(rule, key);
+
+    return value && !(json_is(value, JSON_BOOL) && !value->boolean);
+}
+
 /* ---- the container ---- */
 
-/* A container: /proc/PID of its first process, and its root. */
+/* A container: its first process, with /proc/PID, and the mount namespace of that and its root. */
 struct container {
-    int proc, root;
-    bool open_root;
+    struct process process;
+    int proc, mounts, root;
 };
-
 #define CONTAINER_INIT                                                                             \
     {                                                                                              \
-        -1, -1, false                                                                              \
+        {0, 0}, -1, -1, -1                                                                         \
     }
 
 static void container_close(struct container *c)
 {
     cleanup_fd(&c->proc);
+    cleanup_fd(&c->mounts);
     cleanup_fd(&c->root);
 }
 
 #define _cleanup_container_ _cleanup_(container_close)
 
-static int container_open(const struct call *call, const struct json *rule, struct container *out,
-                          struct err *err)
+static int container_open(const struct call *call, struct container *out, struct err *err)
 {
-    const struct json *open_root = json_get(rule, "open_root");
-    pid_t pid = container_process(call->root, call->id, err);
-    _cleanup_free_ char *proc = pid < 0 ? NULL : strf("/proc/%d", (int)pid);
-
-    if (pid < 0)
+    if (container_process(call->root, call->id, &out->process, err) < 0)
         return -1;
+    _cleanup_free_ char *proc = strf("/proc/%d", (int)out->process.pid);
     if (!proc)
         return err_nomem(err);
-    out->open_root = open_root && !(json_is(open_root, JSON_BOOL) && !open_root->boolean);
     out->proc = open(proc, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    out->root = out->proc < 0 ? -1 : openat(out->proc, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    return out->root < 0 ? err_sys(err, "the root of the container '%.100s'", call->id) : 0;
+    out->mounts = out->proc < 0 ? -1 : openat(out->proc, "ns/mnt", O_RDONLY | O_CLOEXEC);
+    out->root = out->mounts < 0 ? -1 : mount_namespace_root(out->mounts);
+    if (out->root < 0)
+        return err_sys(err, "the root of the container '%.100s'", call->id);
+    return process_ended(&out->process)
+               ? err_set(err, ERR_POLICY, "the container '%.100s' has ended", call->id)
+               : 0;
 }
 
 /* Returns true for a directory of the image: of it only the image closes anything to its user. */
-static bool is_of_image(const struct container *c, int directory)
+static bool is_of_image(const struct container *c, const struct json *rule, int directory)
 {
     int of_root, of_directory;
 
-    return !c->open_root && kernel_mount_id(c->root, &of_root) == 0 &&
+    return !is_set(rule, "open_root") && kernel_mount_id(c->root, &of_root) == 0 &&
            kernel_mount_id(directory, &of_directory) == 0 && of_root == of_directory;
 }
 
@@ -96,58 +118,60 @@ static int refuse(const char *path, struct err *err)
 
 /* ---- an exec ---- */
 
-static int map_id(const struct container *c, const char *name, uint64_t inside, uint32_t *out,
-                  struct err *err)
-{
-    _cleanup_buf_ struct buf text = BUF_INIT;
-    struct id_map map = {0};
-
-    if (file_read(c->proc, name, MAP_BYTES, &text, err) < 0 ||
-        id_map_parse(text.data ? text.data : "", &map, err) < 0)
-        return -1;
-    if (inside > UINT32_MAX || !id_map_outside(&map, (uint32_t)inside, out))
-        return err_set(err, ERR_POLICY, "process.user: the container has no id %llu",
-                       (unsigned long long)inside);
-    return 0;
-}
-
-/* Finds who the process will be on the host. The groups are in the arena. */
-static int find_user(const struct container *c, const struct spec *process, struct arena *arena,
-                     struct user_ids *out, struct err *err)
+/* Sets who the process will be, on the host as in the container. The groups are in the arena. */
+static int find_user(const struct spec *process, struct arena *arena, struct user_ids *out,
+                     struct err *err)
 {
     const struct json *list = json_path(process->process, "user", "additionalGids", NULL);
     gid_t *groups = arena_alloc(arena, (json_count(list) + 1) * sizeof(*groups));
     uint64_t gid;
 
-    *out = (struct user_ids){.groups = groups, .group_count = json_count(list)};
+    *out = (struct user_ids){process->uid, process->gid, groups, json_count(list)};
     if (!groups)
         return err_nomem(err);
-    if (map_id(c, "uid_map", process->uid, &out->uid, err) < 0 ||
-        map_id(c, "gid_map", process->gid, &out->gid, err) < 0)
-        return -1;
-    for (size_t i = 0; i < json_count(list); i++)
-        if (!json_u64(json_at(list, i), &gid))
+    for (size_t i = 0; i < json_count(list); i++) {
+        if (!json_u64(json_at(list, i), &gid) || gid > UINT32_MAX)
             return err_set(err, ERR_FORMAT, "process.user.additionalGids: not a group id");
-        else if (map_id(c, "gid_map", gid, &groups[i], err) < 0)
-            return -1;
+        groups[i] = (gid_t)gid;
+    }
     return 0;
 }
 
-/* The runtime finds the descriptor in /proc of the container, which nobody may have replaced. */
-static int check_proc(const struct container *c, struct err *err)
+/* Returns true if the low-level runtime enters the user namespace of the first process. */
+static bool enters_user_namespace(struct lowlevel *low)
 {
-    _cleanup_fd_ int fd = openat(c->root, "proc", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    struct statfs fs;
+    enum lowlevel_flavor flavor;
+    struct err ignored;
 
-    if (fd >= 0 && fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC)
-        return 0;
-    return err_set(err, ERR_POLICY,
-                   "process.cwd: the container has no /proc, without which its user cannot be kept "
-                   "from closed directories: use \"/\"");
+    return !lowlevel_is_runc(low) && lowlevel_ask_flavor(low, &flavor, &ignored) == 0 &&
+           flavor == FLAVOR_CRUN;
 }
 
-static int open_as(const struct container *c, const struct user_ids *user, const char *path,
-                   struct err *err)
+/* Refuses what would have the runtime look for the descriptor where the user has changed mounts. */
+static int check_namespaces(const struct container *c, const struct json *rule,
+                            struct lowlevel *low, struct err *err)
+{
+    _cleanup_fd_ int proc = openat(c->root, "proc", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct statfs fs;
+
+    if (!mount_namespace_is_ours(c->mounts))
+        return err_set(err, ERR_POLICY,
+                       "process.cwd: the container's first process has made a mount namespace of "
+                       "its own: use \"/\"");
+    if (is_set(rule, "namespaces") && !enters_user_namespace(low))
+        return err_set(err, ERR_POLICY,
+                       "process.cwd: the container's seccomp filter lets its user make namespaces, "
+                       "in which runc would look for the directory as root: use \"/\", start it "
+                       "with Docker's filter, or with crun");
+    if (proc < 0 || fstatfs(proc, &fs) < 0 || fs.f_type != PROC_SUPER_MAGIC)
+        return err_set(err, ERR_POLICY,
+                       "process.cwd: the container has no /proc, without which its user cannot be "
+                       "kept from closed directories: use \"/\"");
+    return 0;
+}
+
+static int open_as(const struct container *c, const struct json *rule, const struct user_ids *user,
+                   const char *path, struct err *err)
 {
     static const uint64_t within = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
     _cleanup_fd_ int fd = as_user_enter(user, c->root, path, within);
@@ -157,11 +181,11 @@ static int open_as(const struct container *c, const struct user_ids *user, const
     if (errno != EACCES && errno != EPERM)
         return err_sys(err, "process.cwd: %.200s", path);
     fd = fd_open_within(c->root, path, O_PATH | O_DIRECTORY, within);
-    return fd >= 0 && is_of_image(c, fd) ? steal_fd(&fd) : refuse(path, err);
+    return fd >= 0 && is_of_image(c, rule, fd) ? steal_fd(&fd) : refuse(path, err);
 }
 
-int cwd_rule_open(const struct json *rules, const struct call *call, const struct spec *process,
-                  int *fd, struct err *err)
+int cwd_rule_open(const struct json *rules, const struct call *call, struct lowlevel *low,
+                  const struct spec *process, int *fd, struct err *err)
 {
     _cleanup_container_ struct container c = CONTAINER_INIT;
     _cleanup_arena_ struct arena arena = {0};
@@ -171,16 +195,16 @@ int cwd_rule_open(const struct json *rules, const struct call *call, const struc
     struct user_ids user;
 
     *fd = -1;
-    if (!rule || process->uid == 0 || !json_is(cwd, JSON_STRING))
+    if (!rule || is_set(rule, "own_ids") || process->uid == 0 || !json_is(cwd, JSON_STRING))
         return 0;
     if (!path)
         return err_set(err, ERR_FORMAT, "process.cwd: a path with a NUL");
     if (!*path || strcmp(path, "/") == 0)
         return 0;
-    if (container_open(call, rule, &c, err) < 0 || find_user(&c, process, &arena, &user, err) < 0 ||
-        check_proc(&c, err) < 0)
+    if (container_open(call, &c, err) < 0 || find_user(process, &arena, &user, err) < 0 ||
+        check_namespaces(&c, rule, low, err) < 0)
         return -1;
-    *fd = open_as(&c, &user, path, err);
+    *fd = open_as(&c, rule, &user, path, err);
     return *fd < 0 ? -1 : 0;
 }
 
@@ -218,6 +242,24 @@ static bool reaches(const struct container *c, const struct user_ids *user, int 
            his.st_dev == its.st_dev && his.st_ino == its.st_ino;
 }
 
+/*
+ * Ends the process that waits to be started. An engine that is refused a start takes it for a
+ * container that never ran: dockerd leaves its process and shim behind.
+ */
+static void end_process(const struct process *process)
+{
+    enum { PATIENCE_MS = 2000, REAPED_MS = 200, STEP_US = 2000 };
+    _cleanup_fd_ int pidfd = (int)syscall(SYS_pidfd_open, process->pid, 0);
+    struct pollfd ended = {.fd = pidfd, .events = POLLIN};
+
+    if (pidfd < 0 || process_ended(process) ||
+        syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0) < 0)
+        return;
+    poll(&ended, 1, PATIENCE_MS);
+    for (int i = 0; i < REAPED_MS * 1000 / STEP_US && kill(process->pid, 0) == 0; i++)
+        usleep(STEP_US);
+}
+
 int cwd_rule_check(const struct json *rules, const struct call *call, struct err *err)
 {
     _cleanup_container_ struct container c = CONTAINER_INIT;
@@ -228,12 +270,13 @@ int cwd_rule_check(const struct json *rules, const struct call *call, struct err
 
     if (!kept)
         return 0;
-    if (read_user(kept, &arena, &user, err) < 0 || container_open(call, rule, &c, err) < 0)
+    if (read_user(kept, &arena, &user, err) < 0 || container_open(call, &c, err) < 0)
         return -1;
     _cleanup_fd_ int directory = openat(c.proc, "cwd", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0 || readlinkat(c.proc, "cwd", path, sizeof(path) - 1) < 0)
         return err_sys(err, "the working directory of the container '%.100s'", call->id);
-    if (is_of_image(&c, directory) || reaches(&c, &user, directory, path))
+    if (is_of_image(&c, rule, directory) || reaches(&c, &user, directory, path))
         return 0;
+    end_process(&c.process);
     return refuse(path, err);
 }

@@ -4,11 +4,16 @@
  * the policy requires that he can reach what is mounted, create refuses such a directory
  * (nested.h), and keeps the member "cwd" of the rules, as links can lead elsewhere by then:
  *
- *   open_root   the root is not an engine's, and has closed directories of its own
- *   user        {uid, gid, groups} on the host, of the first process; none if that is root
+ *   user         {uid, gid, groups} on the host, of the first process; none if that is root
+ *   open_root    the root is not an engine's, and has closed directories of its own
+ *   own_ids      the container has a user namespace: the root of that, as whom the runtimes enter
+ *                the directory of an exec, has no rights over what others own
+ *   namespaces   its processes can make user namespaces, or enter others
  *
- * start, for which that process waits in its directory, compares it with what the user can reach.
- * An exec does not wait: it gets a descriptor of the directory, as which he opened it.
+ * start, for which the first process waits in its directory, compares it with what the user can
+ * reach. An exec does not wait: it gets a descriptor of the directory, as which he opened it, by a
+ * path in /proc. runc looks for that as root in whatever mount namespace the first process is in by
+ * then: in one of his own the user has another /proc. crun enters his user namespace as well.
  */
 #ifndef SHIM_CWD_RULE_H
 #define SHIM_CWD_RULE_H
@@ -16,19 +21,24 @@
 #include "base/json/json.h"
 #include "shim/host/as_user.h"
 #include "shim/oci/call.h"
+#include "shim/oci/lowlevel.h"
 #include "shim/oci/spec.h"
 
-/* Adds the rule to a state. `user` is the first process's, or NULL. */
-int cwd_rule_keep(const struct user_ids *user, bool open_root, struct json_doc *state,
-                  struct err *err) must_check;
+/*
+ * Adds the rule to a state. `spec` is the container as it will be created, `user` its first
+ * process's, or NULL.
+ */
+int cwd_rule_keep(const struct spec *spec, const struct user_ids *user, bool open_root,
+                  struct json_doc *state, struct err *err) must_check;
 
 /*
- * Opens the working directory of an exec under the rules (NULL: none). *fd is its descriptor, which
- * the caller closes, or -1 if the process needs none: without the rule, for root of the container,
- * and for "/". ERR_POLICY: the user may not enter it.
+ * Opens the working directory of an exec under the rules (NULL: none). `low` will execute it, and
+ * may be asked what it is. *fd is the descriptor, which the caller closes, or -1 if the process
+ * needs none: without the rule, for root of the container, and for "/". ERR_POLICY: the user may
+ * not enter it.
  */
-int cwd_rule_open(const struct json *rules, const struct call *call, const struct spec *process,
-                  int *fd, struct err *err) must_check;
+int cwd_rule_open(const struct json *rules, const struct call *call, struct lowlevel *low,
+                  const struct spec *process, int *fd, struct err *err) must_check;
 
 /* Returns ERR_POLICY if the first process of a created container waits where it may not be. */
 int cwd_rule_check(const struct json *rules, const struct call *call, struct err *err) must_check;

@@ -282,18 +282,22 @@ static int apply_names(const struct json *rules, const struct spec *process, boo
     return 0;
 }
 
-static int apply_groups(const struct json *rules, const struct spec *process, bool nameless,
-                        struct err *err)
+/* The groups of root are not judged: it needs none. */
+static int apply_groups(const struct json *rules, const struct spec *process, struct err *err)
 {
-    if (!json_get(rules, "own_groups"))
+    if (!json_get(rules, "own_groups") || process->uid == 0)
         return 0;
-    if (process->uid != 0 && apply_own_groups(rules, process, err) < 0)
-        return -1;
-    return apply_names(rules, process, nameless, err);
+    return apply_own_groups(rules, process, err);
 }
 
-int exec_rules_apply(const struct json *rules, const struct spec *process, bool nameless,
-                     struct json_doc *doc, struct err *err)
+int exec_rules_apply_names(const struct json *rules, const struct spec *process, bool nameless,
+                           struct err *err)
+{
+    return json_get(rules, "own_groups") ? apply_names(rules, process, nameless, err) : 0;
+}
+
+int exec_rules_apply(const struct json *rules, const struct spec *process, struct json_doc *doc,
+                     struct err *err)
 {
     const struct json *capabilities = json_get(rules, "capabilities");
     uint64_t kept = 0;
@@ -307,7 +311,7 @@ int exec_rules_apply(const struct json *rules, const struct spec *process, bool 
         capability_keep(process->process, kept);
     }
     if (apply_root(json_get(rules, "root"), process, err) < 0 ||
-        apply_groups(rules, process, nameless, err) < 0 ||
+        apply_groups(rules, process, err) < 0 ||
         apply_privileged(json_get(rules, "privileged"), process, err) < 0 ||
         apply_realtime(json_get(rules, "realtime"), process, err) < 0)
         return -1;

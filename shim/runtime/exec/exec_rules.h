@@ -47,11 +47,17 @@ bool exec_rules_enforced(const struct json *rules);
 bool exec_rules_copied(const struct json *rules);
 
 /*
- * Applies the rules (NULL: none) to a process. `nameless`: supplementary groups are removed, as the
- * runtime would look them up in a file that users can have replaced. ERR_POLICY says what is
- * denied, and why.
+ * Applies the rules (NULL: none) to a process, but for names. ERR_POLICY says what is denied, and
+ * why.
  */
-int exec_rules_apply(const struct json *rules, const struct spec *process, bool nameless,
-                     struct json_doc *doc, struct err *err) must_check;
+int exec_rules_apply(const struct json *rules, const struct spec *process, struct json_doc *doc,
+                     struct err *err) must_check;
+
+/*
+ * Then applies the rule for the names of groups. `nameless`: supplementary groups are removed, as
+ * the runtime would look them up in a file that users can have replaced. ERR_POLICY as above.
+ */
+int exec_rules_apply_names(const struct json *rules, const struct spec *process, bool nameless,
+                           struct err *err) must_check;
 
 #endif

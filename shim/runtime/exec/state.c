@@ -249,7 +249,7 @@ int state_save(const char *root, const char *id, const struct state_source *from
                                                from->copies, doc, err) < 0))
         return -1;
     if (from->enters &&
-        cwd_rule_keep(from->user, from->judgement->binds.root != NULL, doc, err) < 0)
+        cwd_rule_keep(from->spec, from->user, from->judgement->binds.root != NULL, doc, err) < 0)
         return -1;
     if (add_ours(from->decision, doc, err) < 0 ||
         add_user(from->decision, from->spec, doc, err) < 0 ||

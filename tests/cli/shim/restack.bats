@@ -58,7 +58,11 @@ launch() {
 said() { tail -n 1 "$DIR/audit.jsonl" | gojq -r ".operations[] | select(.kind == \"rootfs\") | .$1"; }
 
 mounts() { within awk -v at="$ROOT" '$5 == at { $1 = $2 = $3 = ""; print }' /proc/self/mountinfo; }
-is_restacked() { mounts | grep -qF "lowerdir=$CACHE/" || { mounts; said reason; return 1; }; }
+has_tree() { mounts | grep -qF "lowerdir=$CACHE/"; }
+# On a busy machine another process may have had the root open for a moment: then it is launched once more.
+is_restacked() {
+    has_tree || { [[ $(said reason) == *"a process holds"* ]] && launch && has_tree; } || { mounts; said reason; return 1; }
+}
 state() { "$FLATBED" restack --cache "$CACHE" --json | gojq -r '.trees[].state'; }
 is_ready() { [ "$(state)" = ready ]; }
 builders() { grep -l '^flatbed-restack' /proc/[0-9]*/comm 2>/dev/null | while read -r f; do

@@ -223,6 +223,32 @@ mounts() {
     [[ $output == *'has another group with the name 7777002'* ]]
 }
 
+@test "what the runtime makes on the way of the image's link counts" {
+    local link
+    own
+    mkdir -p "$DIR/user"
+    echo 7777002:x:42: | tee "$DIR/user/group" >"$DIR/user/other"
+    chown 7777001 "$DIR/user" "$DIR/user/group"
+    linked() {
+        groups ".mounts = [$2]"
+        rm "$BUNDLE/rootfs/etc/group"
+        ln -s "$1" "$BUNDLE/rootfs/etc/group"
+        echo 7777002:x:42: >"$BUNDLE/rootfs/grp"
+        create
+    }
+    bind() { echo "{destination: \"$2\", type: \"bind\", source: \"$DIR/user$1\", options: [\"rbind\"]}"; }
+    linked /nodir/group "$(bind /group /nodir/group)"
+    refused "the group 7777002.*$DIR/user/group"
+    linked /nodir/a/b/group "$(bind '' /nodir/a)"
+    refused "the group 7777002.*something is mounted on /nodir/a"
+    for link in /nodir/../grp nodir/../../nodir/../grp /nodir/./a/../../grp; do
+        linked "$link" "$(bind '' /nodir/a)"
+        refused "the group 7777002.*/nodir.* is missing"
+    done
+    linked /nodir/a/group "$(bind '' /other)"
+    has '[7777002]'
+}
+
 @test "a group that is taken away opens no directory to its user" {
     local group
     group=$(getent group shadow | cut -d: -f3)

@@ -38,16 +38,20 @@ static void put(const char *id, const char *name, const char *text)
 static void test_files_of_runtimes(void **state)
 {
     struct err err = ERR_INIT;
+    struct process p;
 
     (void)state;
-    put("runc", "state.json", "{\"id\": \"runc\", \"init_process_pid\": 4711, \"created\": 1}");
-    put("crun", "status", "{\"pid\": 4712, \"bundle\": \"/b\"}");
-    assert_int_equal(container_process(root, "runc", &err), 4711);
-    assert_int_equal(container_process(root, "crun", &err), 4712);
-    assert_fails(container_process(root, "none", &err), err, ERR_SYSTEM);
-    put("both", "state.json", "{\"init_process_pid\": 1}");
-    put("both", "status", "{\"pid\": 2}");
-    assert_fails(container_process(root, "both", &err), err, ERR_POLICY);
+    put("runc", "state.json",
+        "{\"init_process_pid\": 4711, \"init_process_start\": 17, \"created\": 1}");
+    put("crun", "status", "{\"pid\": 4712, \"process-start-time\": 18, \"bundle\": \"/b\"}");
+    assert_works(container_process(root, "runc", &p, &err), err);
+    assert_true(p.pid == 4711 && p.start == 17);
+    assert_works(container_process(root, "crun", &p, &err), err);
+    assert_true(p.pid == 4712 && p.start == 18);
+    assert_fails(container_process(root, "none", &p, &err), err, ERR_SYSTEM);
+    put("both", "state.json", "{\"init_process_pid\": 1, \"init_process_start\": 1}");
+    put("both", "status", "{\"pid\": 2, \"process-start-time\": 2}");
+    assert_fails(container_process(root, "both", &p, &err), err, ERR_POLICY);
 }
 
 static void test_damaged_files(void **state)
@@ -59,14 +63,16 @@ static void test_damaged_files(void **state)
         "{\"pid\": 0}",
         "{\"pid\": -1}",
         "{\"pid\": \"1\"}",
-        "{\"pid\": 4294967296}",
+        "{\"pid\": 4294967296, \"process-start-time\": 1}",
+        "{\"pid\": 1}",
     };
     struct err err = ERR_INIT;
+    struct process p;
 
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
         put("damaged", "status", texts[i]);
-        assert_fails(container_process(root, "damaged", &err), err, ERR_FORMAT);
+        assert_fails(container_process(root, "damaged", &p, &err), err, ERR_FORMAT);
     }
 }
 

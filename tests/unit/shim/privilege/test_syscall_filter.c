@@ -205,6 +205,50 @@ static void test_programs_that_are_none(void **state)
     assert_false(passes(open, 0, 1));
 }
 
+#define MASKED(mask, wanted)                                                                       \
+    "{\"index\":0,\"value\":" mask ",\"valueTwo\":" wanted ",\"op\":\"SCMP_CMP_MASKED_EQ\"}"
+#define OTHERS RULE("\"unshare\",\"setns\",\"clone3\"", "SCMP_ACT_ERRNO", "")
+
+/* Namespaces are made by unshare, setns, clone3, and by clone with CLONE_NEWUSER (268435456). */
+static void test_namespaces(void **state)
+{
+    static const struct {
+        const char *filter;
+        bool makes;
+    } rows[] = {
+        {"null", true},
+        {ALLOW_LIST(""), false},
+        {ALLOW_LIST(RULE("\"clone\"", "SCMP_ACT_ALLOW", MASKED("2114060288", "0"))), false},
+        {ALLOW_LIST(RULE("\"clone\"", "SCMP_ACT_ALLOW", MASKED("2114060288", "268435456"))), true},
+        {ALLOW_LIST(RULE("\"clone\"", "SCMP_ACT_ALLOW", MASKED("131072", "0"))), true},
+        {ALLOW_LIST(RULE("\"clone\"", "SCMP_ACT_ALLOW", "")), true},
+        {ALLOW_LIST(RULE("\"clone\"", "SCMP_ACT_ALLOW", MASKED("2114060288", "0")) "," RULE(
+             "\"clone\"", "SCMP_ACT_LOG", "{\"index\":1,\"value\":1,\"op\":\"SCMP_CMP_EQ\"}")),
+         true},
+        {ALLOW_LIST(RULE("\"unshare\"", "SCMP_ACT_ALLOW", "")), true},
+        {ALLOW_LIST(RULE("\"setns\"", "SCMP_ACT_TRACE", "")), true},
+        {ALLOW_LIST(RULE("\"clone3\"", "SCMP_ACT_ALLOW", "")), true},
+        {DENY_LIST(""), true},
+        {DENY_LIST(OTHERS), true},
+        {DENY_LIST(OTHERS "," RULE("\"clone\"", "SCMP_ACT_ERRNO", "")), false},
+        {DENY_LIST(OTHERS
+                   "," RULE("\"clone\"", "SCMP_ACT_ERRNO", MASKED("268435456", "268435456"))),
+         false},
+        {DENY_LIST(OTHERS
+                   "," RULE("\"clone\"", "SCMP_ACT_ERRNO", MASKED("402653184", "402653184"))),
+         true},
+        {DENY_LIST(RULE("\"clone\",\"setns\",\"clone3\"", "SCMP_ACT_ERRNO", "")), true},
+        {"{\"defaultAction\":\"SCMP_ACT_UNKNOWN\"}", true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        _cleanup_json_ struct json_doc *doc = shim_document(rows[i].filter);
+        if (syscall_filter_makes_namespaces(json_root(doc)) != rows[i].makes)
+            fail_msg("%s", rows[i].filter);
+    }
+}
+
 UNIT_SUITE(test_syscall_filter)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +261,7 @@ UNIT_SUITE(test_syscall_filter)
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_programs),
         cmocka_unit_test(test_programs_that_are_none),
+        cmocka_unit_test(test_namespaces),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,86 @@
+/* The working directory, in the mounts as the container will have them. */
+#include "base/fdio.h"
+#include "shim/apply/nested_parts.h"
+#include "shim/gather/bind_name.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+
+/* Returns true if he must be able to reach what is in that mount, or in the root. */
+static bool is_held_to_user(const struct nested *n, size_t within)
+{
+    return within == TARGET_ROOT ? n->options->open_root && n->options->require_access
+                                 : nested_is_required(n, within);
+}
+
+static int open_holder(struct nested *n, size_t within, int root)
+{
+    const char *source = within == TARGET_ROOT ? NULL : n->spec->list[within].source;
+    int fd = within == TARGET_ROOT ? openat(root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC)
+                                   : bind_open(n->options->bundle, source ? source : "");
+
+    return fd >= 0 ? fd : err_sys(n->err, "%s", source ? source : "the container's root");
+}
+
+/*
+ * Looks at the directory beneath what holds it. The runtime makes a missing one as root, or as root
+ * of the container's user namespace, and enters any as root. A link that leads out counts as
+ * missing.
+ */
+static int check_beneath(const struct nested *n, int holder, bool held, const char *path,
+                         const char *rest)
+{
+    static const uint64_t within = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+    _cleanup_fd_ int there = fd_open_within(holder, rest, O_PATH, within);
+
+    if (there < 0 && n->options->judged && !n->spec->uid_map.count)
+        return err_set(n->err, ERR_POLICY,
+                       "process.cwd: the runtime would make %.200s in a mount, as root: make it "
+                       "first, or choose another working directory",
+                       path);
+    if (!held)
+        return 0;
+    _cleanup_fd_ int fd = as_user_enter(n->options->user, holder, rest, within);
+    if (fd >= 0 || (errno != EACCES && errno != EPERM))
+        return 0;
+    return err_set(n->err, ERR_POLICY,
+                   "process.cwd: the container's user may not enter %.200s in a mount "
+                   "(binds.require_access): choose another working directory",
+                   path);
+}
+
+static int check_cwd(struct nested *n, int root)
+{
+    const char *path = json_text(json_get(n->spec->process, "cwd"));
+    struct target at;
+
+    if (!path || path[0] != '/')
+        return 0;
+    if (targets_lead(&n->targets, root, path, n->arena, &at, n->err) < 0)
+        return -1;
+    bool held = n->options->user && is_held_to_user(n, at.within);
+    if (at.within == TARGET_ROOT ? !held : !n->spec->list[at.within].bind)
+        return 0;
+    _cleanup_fd_ int holder = open_holder(n, at.within, root);
+    if (holder < 0)
+        return -1;
+    const char *point = at.within == TARGET_ROOT ? "/" : n->targets.list[at.within].path;
+    const char *rest = at.path + (strcmp(point, "/") == 0 ? 0 : strlen(point));
+    rest += strspn(rest, "/");
+    return *rest || held ? check_beneath(n, holder, held, path, *rest ? rest : ".") : 0;
+}
+
+int nested_find_cwd(struct nested *n, int root)
+{
+    n->why = (struct err)ERR_INIT;
+    n->out->requires_access = is_held_to_user(n, TARGET_ROOT);
+    for (size_t i = 0; i < n->spec->mount_count; i++)
+        n->out->requires_access = n->out->requires_access || nested_is_required(n, i);
+    if (check_cwd(n, root) == 0)
+        return 0;
+    if (n->why.kind != ERR_POLICY)
+        return n->options->ahead && n->why.kind == ERR_SYSTEM ? 0 : -1;
+    n->out->cwd_problem = arena_strndup(n->arena, n->why.msg, strlen(n->why.msg));
+    return n->out->cwd_problem ? 0 : err_nomem(n->err);
+}
