@@ -30,18 +30,11 @@ test_begin() {
     chown -R 1001:1001 "$LAB/mine"
 }
 
-# A filter that lets nobody make user namespaces, as those of Docker and Kubernetes.
-FILTER='{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [
-    {"names": ["unshare", "setns"], "action": "SCMP_ACT_ERRNO", "errnoRet": 1},
-    {"names": ["clone3"], "action": "SCMP_ACT_ERRNO", "errnoRet": 38},
-    {"names": ["clone"], "action": "SCMP_ACT_ERRNO", "errnoRet": 1,
-     "args": [{"index": 0, "value": 268435456, "valueTwo": 268435456, "op": "SCMP_CMP_MASKED_EQ"}]}]}'
-
 # placed NAME CWD SCRIPT [UID [FILTER]]: makes a bundle with the lab on /lab; prints its path.
 placed() {
     local bundle
     bundle=$(bundle_make "$1" null "$3")
-    bundle_edit "$bundle" --arg s "$LAB" --arg c "$2" --argjson u "${4-1001}" --argjson f "${5-$FILTER}" \
+    bundle_edit "$bundle" --arg s "$LAB" --arg c "$2" --argjson u "${4-1001}" --argjson f "${5-$BUNDLE_FILTER}" \
         '.mounts += [{destination: "/lab", type: "bind", source: $s, options: ["rbind", "rprivate"]}]
          | .process.cwd = $c | .process.user = {uid: $u, gid: $u} | .linux.seccomp = $f'
     mkdir -p "$bundle/rootfs/closed"

@@ -62,3 +62,32 @@ guards() {
 @test "runc: a group has no other by its name" { guards runc; }
 
 @test "crun: a group has no other by its name" { guards crun; }
+
+# A group opens a directory to an exec, also where it is taken away as runc would read its name.
+opens() {
+    hostile "$1" '[7777003]'
+    mkdir -p "$FB_SRV/lab/team"
+    chgrp 7777003 "$FB_SRV/lab/team"
+    chmod 0770 "$FB_SRV/lab/team"
+    policy_write <<END_OF_POLICY
+{ "version": 1, "runtime": { "paths": ["$1"] }, "security": { "user": { "groups": "own" } },
+  "binds": { "require_access": true, "rules": [ { "path": "$FB_SRV/lab", "access": "allow" } ] } }
+END_OF_POLICY
+    bundle_edit "$BUNDLE" --arg s "$FB_SRV/lab" --argjson f "$BUNDLE_FILTER" \
+        '.mounts += [{destination: "/lab", type: "bind", source: $s, options: ["rbind"]}] | .linux.seccomp = $f'
+    shim_create "$FB_DIR/hostile.log" --bundle "$BUNDLE" "$ID"
+    shim start "$ID"
+    gojq -n '{user: {uid: 7777001, gid: 7777001, additionalGids: [7777003]}, args: ["pwd"], cwd: "/lab/team", env: ["PATH=/bin"]}' \
+        >"$FB_DIR/process.json"
+    run shim exec --process "$FB_DIR/process.json" "$ID"
+    expect_output /lab/team
+    gojq '.user.additionalGids = []' "$FB_DIR/process.json" >"$FB_DIR/without.json"
+    run shim exec --process "$FB_DIR/without.json" "$ID"
+    expect_status 1
+    expect_match "may not enter /lab/team"
+    shim delete --force "$ID"
+}
+
+@test "runc: a group opens a directory to an exec" { opens runc; }
+
+@test "crun: a group opens a directory to an exec" { opens crun; }

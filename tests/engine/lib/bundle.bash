@@ -30,6 +30,14 @@ bundle_edit() {
     mv "$dir/config.new" "$dir/config.json"
 }
 
+# A filter that lets nobody make user namespaces, as those of Docker and Kubernetes.
+# shellcheck disable=SC2034  # for tests
+BUNDLE_FILTER='{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [
+    {"names": ["unshare", "setns"], "action": "SCMP_ACT_ERRNO", "errnoRet": 1},
+    {"names": ["clone3"], "action": "SCMP_ACT_ERRNO", "errnoRet": 38},
+    {"names": ["clone"], "action": "SCMP_ACT_ERRNO", "errnoRet": 1,
+     "args": [{"index": 0, "value": 268435456, "valueTwo": 268435456, "op": "SCMP_CMP_MASKED_EQ"}]}]}'
+
 # shim ARGS…: runs flatbed-runtime with the policy of the test, and private state.
 shim() { within "$FLATBED_RUNTIME" "--flatbed-policy=$FB_POLICY" --root "$FB_DIR/state" "$@"; }
 
