@@ -68,6 +68,7 @@ struct container {
     struct process process;
     int proc, mounts, root;
 };
+
 #define CONTAINER_INIT                                                                             \
     {                                                                                              \
         {0, 0}, -1, -1, -1                                                                         \
