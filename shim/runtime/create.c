@@ -10,6 +10,7 @@
 #include "shim/oci/lowlevel.h"
 #include "shim/plan/judge.h"
 #include "shim/prepare/volumes.h"
+#include "shim/privilege/syscall_filter.h"
 #include "shim/restack/restack.h"
 #include "shim/runtime/exec/inherited_fds.h"
 #include "shim/runtime/exec/state.h"
@@ -56,10 +57,15 @@ static int audit_edit(const struct edit *e, bool changes, struct err *err)
                           denied ? &denials : NULL, err);
 }
 
-/* The users of CRI copy files by processes of the container. */
-static bool is_kubernetes(const struct edit *e)
+/*
+ * Returns true if users can have an exec look names up in another file than create did: by a copy
+ * of the engine's, or in a mount namespace of their own, which runc enters. The users of CRI copy
+ * files by processes of the container. Annotations do not count: users set them.
+ */
+static bool changes_names(const struct edit *e)
 {
-    return strncmp(audit_engine(e->call, &e->spec), "cri", 3) == 0;
+    return strcmp(audit_engine(e->call, NULL), "cri") != 0 ||
+           syscall_filter_makes_namespaces(json_path(e->spec.root, "linux", "seccomp", NULL));
 }
 
 /* Keeps what exec needs. If the policy has rules for exec, a launch fails without them. */
@@ -71,7 +77,7 @@ static int keep_state(const struct edit *e, struct err *err)
                                       .decision = &e->decision,
                                       .spec = &e->spec,
                                       .names = e->groups.judged ? &e->groups.file : NULL,
-                                      .copies = !is_kubernetes(e),
+                                      .loose_names = changes_names(e),
                                       .held = j->policy->security.given && !trust_rootless(),
                                       .enters = e->requires_access,
                                       .user = nested_user(j->policy, &j->facts, &ids),

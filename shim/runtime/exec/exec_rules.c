@@ -51,16 +51,16 @@ static void keep_groups(const struct judgement *judgement, struct json_doc *doc,
 
 /*
  * Keeps what create found in the file, for each exec. Only root can change it since, which `docker
- * cp` does for its users.
+ * cp` does for its users; a mount namespace of theirs can have another.
  */
-static void keep_names(const struct policy_security *s, const struct group_file *names, bool copies,
+static void keep_names(const struct policy_security *s, const struct group_file *names, bool loose,
                        struct json_doc *doc, struct json *rules)
 {
     if (!names)
         return;
     struct json *rule = keep_rule(doc, rules, "names", "security.user", &s->groups.place);
     struct json *numbers = json_list(doc, rule, "numbers");
-    if (copies)
+    if (loose)
         json_set(doc, rule, "copied", json_bool(doc, true));
     for (size_t i = 0; i < names->names.count; i++)
         json_append(doc, numbers, json_number(doc, names->names.list[i]));
@@ -120,7 +120,7 @@ bool exec_rules_enforced(const struct json *rules)
 }
 
 int exec_rules_keep(const struct judgement *judgement, const struct spec *spec,
-                    const struct group_file *names, bool copies, struct json_doc *state,
+                    const struct group_file *names, bool loose, struct json_doc *state,
                     struct err *err)
 {
     const struct policy_security *s = &judgement->policy->security;
@@ -138,7 +138,7 @@ int exec_rules_keep(const struct judgement *judgement, const struct spec *spec,
         keep_realtime(s, state, rules);
     }
     keep_groups(judgement, state, rules);
-    keep_names(s, names, copies, state, rules);
+    keep_names(s, names, loose, state, rules);
     if (kept != ~(uint64_t)0)
         keep_bits(state, rules, "capabilities", kept);
     if (s->privileges.deny)

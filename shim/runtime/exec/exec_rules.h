@@ -11,7 +11,8 @@
  *   names {why, numbers, problem, copied}
  *                                so is a group that group_file.h does not allow: of those numbers,
  *                                or, with a problem, any. `copied`: users can replace the file
- *                                since, and all are removed for a runtime that reads it. Without
+ *                                since, or have another, and all are removed for a runtime that
+ *                                reads it. Without
  *                                this rule beside `group`, which an older version kept, all are
  *                                removed
  *   realtime {why}               no priority before all others of the host is allowed
@@ -29,11 +30,11 @@
 /*
  * Adds the rules to a state, if there are any; rules that it has already (from another
  * flatbed-runtime just before) stay, or become stricter. `spec` is the container as it will be
- * created, `names` its groups' names (NULL: not judged), `copies` whether the engine copies files
- * into running containers for its users. Returns how many rules there are.
+ * created, `names` its groups' names (NULL: not judged), `loose` whether users can have an exec
+ * look names up in another file. Returns how many rules there are.
  */
 int exec_rules_keep(const struct judgement *judgement, const struct spec *spec,
-                    const struct group_file *names, bool copies, struct json_doc *state,
+                    const struct group_file *names, bool loose, struct json_doc *state,
                     struct err *err) must_check;
 
 /* Returns ERR_POLICY if the file of an update asks for what the rules (NULL: none) deny. Pure. */

@@ -246,7 +246,7 @@ int state_save(const char *root, const char *id, const struct state_source *from
                        id);
     _cleanup_json_ struct json_doc *doc = start_state(root, id, again, err);
     if (!doc || (from->held && exec_rules_keep(from->judgement, from->spec, from->names,
-                                               from->copies, doc, err) < 0))
+                                               from->loose_names, doc, err) < 0))
         return -1;
     if (from->enters &&
         cwd_rule_keep(from->spec, from->user, from->judgement->binds.root != NULL, doc, err) < 0)

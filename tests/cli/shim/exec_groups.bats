@@ -107,8 +107,20 @@ has() {
     low_level "$DIR/low" other
     has '{"uid":7777001,"gid":7777001,"additionalGids":[7777003]}' '[]'
     low_level "$DIR/low" runc 1.2.6
-    run shim --root "$DIR/k8s.io" create --bundle "$BUNDLE" c2
-    mkdir -p "$DIR/k8s.io/c2"
-    run shim --root "$DIR/k8s.io" exec --process "$DIR/process.json" c2
-    [ "$(gojq -c .user.additionalGids "$DIR/low.process")" = '[7777003]' ]
+    # gets ROOT FILTER ANNOTATIONS GIDS: an exec in such a container has these groups.
+    gets() {
+        rm -rf "$1" "$DIR/low.process"
+        gojq --argjson f "$2" --argjson a "$3" '.linux.seccomp = $f | .annotations = $a' "$BUNDLE/config.json" >"$DIR/new"
+        cp "$DIR/new" "$BUNDLE/config.json"
+        run shim --root "$1" create --bundle "$BUNDLE" c2
+        mkdir -p "$1/c2"
+        run shim --root "$1" exec --process "$DIR/process.json" c2
+        [ "$(gojq -c .user.additionalGids "$DIR/low.process")" = "$4" ]
+    }
+    gets "$DIR/k8s.io" '{"defaultAction": "SCMP_ACT_ERRNO"}' '{}' '[7777003]'
+    # Where its processes can make namespaces, runc enters one in which the user has mounted what he likes.
+    gets "$DIR/k8s.io" null '{}' '[]'
+    # Annotations are the user's.
+    gets "$DIR/other" '{"defaultAction": "SCMP_ACT_ERRNO"}' '{"io.kubernetes.cri.container-type": "container"}' '[]'
+    gets "$DIR/other" '{"defaultAction": "SCMP_ACT_ERRNO"}' '{"io.container.manager": "cri-o"}' '[]'
 }

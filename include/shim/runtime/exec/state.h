@@ -24,8 +24,8 @@ struct state_source {
     const struct decision *decision;
     const struct spec *spec;        /* the container as it will be created */
     const struct group_file *names; /* the groups are judged by name as well; or NULL */
-    bool copies; /* the engine copies files into running containers for its users */
-    bool held;   /* the policy's rules for exec are kept as well */
+    bool loose_names;               /* users can have an exec look names up in another file */
+    bool held;                      /* the policy's rules for exec are kept as well */
     bool enters; /* its user must be able to enter the working directory (cwd_rule.h) */
     const struct user_ids *user; /* of its process, on the host; NULL: root of the container */
     int bundle;                  /* the open directory of config.json */
