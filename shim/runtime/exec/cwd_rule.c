@@ -5,6 +5,7 @@
 #include "shim/host/mount_namespace.h"
 #include "shim/oci/launch_mark.h"
 #include "shim/privilege/syscall_filter.h"
+#include "shim/runtime/exec/pinned_namespaces.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -138,19 +139,11 @@ static int find_user(const struct spec *process, struct arena *arena, struct use
     return 0;
 }
 
-/* Returns true if the low-level runtime enters the user namespace of the first process. */
-static bool enters_user_namespace(struct lowlevel *low)
-{
-    enum lowlevel_flavor flavor;
-    struct err ignored;
-
-    return !lowlevel_is_runc(low) && lowlevel_ask_flavor(low, &flavor, &ignored) == 0 &&
-           flavor == FLAVOR_CRUN;
-}
-
-/* Refuses what would have the runtime look for the descriptor where the user has changed mounts. */
-static int check_namespaces(const struct container *c, const struct json *rule,
-                            struct lowlevel *low, struct err *err)
+/*
+ * The runtime finds the descriptor in /proc of the mount namespace that it enters, which no user
+ * may have made, or could make until then.
+ */
+static int hold_namespaces(const struct container *c, const struct json *rule, struct err *err)
 {
     _cleanup_fd_ int proc = openat(c->root, "proc", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct statfs fs;
@@ -159,16 +152,13 @@ static int check_namespaces(const struct container *c, const struct json *rule,
         return err_set(err, ERR_POLICY,
                        "process.cwd: the container's first process has made a mount namespace of "
                        "its own: use \"/\"");
-    if (is_set(rule, "namespaces") && !enters_user_namespace(low))
-        return err_set(err, ERR_POLICY,
-                       "process.cwd: the container's seccomp filter lets its user make namespaces, "
-                       "in which runc would look for the directory as root: use \"/\", start it "
-                       "with Docker's filter, or with crun");
     if (proc < 0 || fstatfs(proc, &fs) < 0 || fs.f_type != PROC_SUPER_MAGIC)
         return err_set(err, ERR_POLICY,
                        "process.cwd: the container has no /proc, without which its user cannot be "
                        "kept from closed directories: use \"/\"");
-    return 0;
+    return is_set(rule, "namespaces")
+               ? pinned_namespaces_enter(c->process.pid, c->proc, c->mounts, err)
+               : 0;
 }
 
 static int open_as(const struct container *c, const struct json *rule, const struct user_ids *user,
@@ -185,8 +175,8 @@ static int open_as(const struct container *c, const struct json *rule, const str
     return fd >= 0 && is_of_image(c, rule, fd) ? steal_fd(&fd) : refuse(path, err);
 }
 
-int cwd_rule_open(const struct json *rules, const struct call *call, struct lowlevel *low,
-                  const struct spec *process, int *fd, struct err *err)
+int cwd_rule_open(const struct json *rules, const struct call *call, const struct spec *process,
+                  int *fd, struct err *err)
 {
     _cleanup_container_ struct container c = CONTAINER_INIT;
     _cleanup_arena_ struct arena arena = {0};
@@ -203,7 +193,7 @@ int cwd_rule_open(const struct json *rules, const struct call *call, struct lowl
     if (!*path || strcmp(path, "/") == 0)
         return 0;
     if (container_open(call, &c, err) < 0 || find_user(process, &arena, &user, err) < 0 ||
-        check_namespaces(&c, rule, low, err) < 0)
+        hold_namespaces(&c, rule, err) < 0)
         return -1;
     *fd = open_as(&c, rule, &user, path, err);
     return *fd < 0 ? -1 : 0;

@@ -12,8 +12,7 @@
  *
  * start, for which the first process waits in its directory, compares it with what the user can
  * reach. An exec does not wait: it gets a descriptor of the directory, as which he opened it, by a
- * path in /proc. runc looks for that as root in whatever mount namespace the first process is in by
- * then: in one of his own the user has another /proc. crun enters his user namespace as well.
+ * path in /proc of the mount namespace that was judged (pinned_namespaces.h).
  */
 #ifndef SHIM_CWD_RULE_H
 #define SHIM_CWD_RULE_H
@@ -21,7 +20,6 @@
 #include "base/json/json.h"
 #include "shim/host/as_user.h"
 #include "shim/oci/call.h"
-#include "shim/oci/lowlevel.h"
 #include "shim/oci/spec.h"
 
 /*
@@ -32,13 +30,12 @@ int cwd_rule_keep(const struct spec *spec, const struct user_ids *user, bool ope
                   struct json_doc *state, struct err *err) must_check;
 
 /*
- * Opens the working directory of an exec under the rules (NULL: none). `low` will execute it, and
- * may be asked what it is. *fd is the descriptor, which the caller closes, or -1 if the process
- * needs none: without the rule, for root of the container, and for "/". ERR_POLICY: the user may
- * not enter it.
+ * Opens the working directory of an exec under the rules (NULL: none). *fd is the descriptor, which
+ * the caller closes, or -1 if the process needs none: without the rule, for root of the container,
+ * and for "/". ERR_POLICY: the user may not enter it.
  */
-int cwd_rule_open(const struct json *rules, const struct call *call, struct lowlevel *low,
-                  const struct spec *process, int *fd, struct err *err) must_check;
+int cwd_rule_open(const struct json *rules, const struct call *call, const struct spec *process,
+                  int *fd, struct err *err) must_check;
 
 /* Returns ERR_POLICY if the first process of a created container waits where it may not be. */
 int cwd_rule_check(const struct json *rules, const struct call *call, struct err *err) must_check;

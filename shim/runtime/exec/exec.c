@@ -216,13 +216,12 @@ static bool misreads_groups(struct lowlevel *low, const struct json *rules,
 }
 
 /* Has the process start in a directory as its user opened it, if the rules are for that. */
-static int hold_cwd(const struct call *call, struct lowlevel *low, const struct json *rules,
-                    const struct spec *process, struct json_doc *doc, struct exec_files *out,
-                    struct err *err)
+static int hold_cwd(const struct call *call, const struct json *rules, const struct spec *process,
+                    struct json_doc *doc, struct exec_files *out, struct err *err)
 {
     if (!rules)
         return 0;
-    if (cwd_rule_open(rules, call, low, process, &out->directory, err) < 0)
+    if (cwd_rule_open(rules, call, process, &out->directory, err) < 0)
         return -1;
     if (out->directory < 0)
         return 0;
@@ -257,7 +256,7 @@ static int edit_process(const struct call *call, const struct json *state, struc
      */
     if (add_groups(source, doc, json_get(kept, "groups"), err) < 0 ||
         exec_rules_apply(rules, &process, doc, err) < 0 ||
-        hold_cwd(call, low, rules, &process, doc, out, err) < 0 ||
+        hold_cwd(call, rules, &process, doc, out, err) < 0 ||
         exec_rules_apply_names(rules, &process, rules && misreads_groups(low, rules, &process),
                                err) < 0 ||
         add_variables(source, doc, array_of(state, "env"), err) < 0 ||

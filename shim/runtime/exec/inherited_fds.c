@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FIRST = 3, MOST = 1024 };
+enum { FIRST = 3, MOST = 1024, MOST_BESIDE = 64 };
 
 /* Reads a decimal number. Returns -1 for anything else, and for more than MOST. */
 static int read_count(const char *text)
@@ -70,10 +70,12 @@ int inherited_fds_next(const char *preserve_fds, struct err *err)
 {
     int preserved = preserve_fds ? read_count(preserve_fds) : 0;
 
-    if (preserved >= 0 && !getenv("LISTEN_FDS"))
+    if (preserved >= 0 && preserved <= MOST_BESIDE && !getenv("LISTEN_FDS"))
         return FIRST + preserved;
     return err_set(err, ERR_POLICY,
-                   "the policy's rules hold for an exec in this container: unset LISTEN_FDS");
+                   "the policy's rules hold for an exec in this container: unset LISTEN_FDS, and "
+                   "hand on %d descriptors at most",
+                   MOST_BESIDE);
 }
 
 char *inherited_fds_hand_on(int fd, int number, struct err *err)

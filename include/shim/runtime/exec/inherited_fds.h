@@ -16,8 +16,9 @@
 int inherited_fds_check(const char *preserve_fds, struct err *err) must_check;
 
 /*
- * Returns the number of the first descriptor behind those that an exec hands on, or -1. ERR_POLICY:
- * it uses systemd's protocol, too, which runc ignores there and crun does not.
+ * Returns the number of the first descriptor behind those that an exec hands on, below 100, or -1.
+ * ERR_POLICY: there are too many, or it uses systemd's protocol, too, which runc ignores there and
+ * crun does not.
  */
 int inherited_fds_next(const char *preserve_fds, struct err *err) must_check;
 
