@@ -356,6 +356,20 @@ static int add_found(struct nested *n, size_t i, int root)
     return 0;
 }
 
+/* Keeps a reason to refuse the container, beyond its mounts. */
+static int find_problem(struct nested *n, int root, const char *subject,
+                        int (*check)(struct nested *n, int root))
+{
+    n->why = (struct err)ERR_INIT;
+    if (check(n, root) == 0)
+        return 0;
+    if (n->why.kind != ERR_POLICY)
+        return n->options->ahead && n->why.kind == ERR_SYSTEM ? 0 : -1;
+    n->out->subject = subject;
+    n->out->problem = arena_strndup(n->arena, n->why.msg, strlen(n->why.msg));
+    return n->out->problem ? 0 : err_nomem(n->err);
+}
+
 int nested_find(const struct spec *spec, const struct nested_options *options, struct arena *arena,
                 struct nested_mounts *out, struct err *err)
 {
@@ -378,7 +392,9 @@ int nested_find(const struct spec *spec, const struct nested_options *options, s
             return -1;
         }
     }
-    if (nested_find_cwd(&n, root) < 0) {
+    out->requires_access = nested_requires_access(&n);
+    if (find_problem(&n, root, "process.cwd", nested_check_cwd) < 0 ||
+        (!out->problem && find_problem(&n, root, "linux", nested_check_covers) < 0)) {
         *err = n.why;
         return -1;
     }

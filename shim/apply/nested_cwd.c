@@ -42,7 +42,7 @@ static int check_beneath(const struct nested *n, int holder, bool held, const ch
     if (!held)
         return 0;
     _cleanup_fd_ int fd = as_user_enter(n->options->user, holder, rest, within);
-    if (fd >= 0 || (errno != EACCES && errno != EPERM))
+    if (fd >= 0)
         return 0;
     return err_set(n->err, ERR_POLICY,
                    "process.cwd: the container's user may not enter %.200s in a mount "
@@ -50,12 +50,13 @@ static int check_beneath(const struct nested *n, int holder, bool held, const ch
                    path);
 }
 
-static int check_cwd(struct nested *n, int root)
+int nested_check_cwd(struct nested *n, int root)
 {
     const char *path = json_text(json_get(n->spec->process, "cwd"));
     struct target at;
 
-    if (!path || path[0] != '/')
+    /* crun takes one that is not absolute from the root; runc refuses it. */
+    if (!path || !*path)
         return 0;
     if (targets_lead(&n->targets, root, path, n->arena, &at, n->err) < 0)
         return -1;
@@ -71,16 +72,11 @@ static int check_cwd(struct nested *n, int root)
     return *rest || held ? check_beneath(n, holder, held, path, *rest ? rest : ".") : 0;
 }
 
-int nested_find_cwd(struct nested *n, int root)
+bool nested_requires_access(const struct nested *n)
 {
-    n->why = (struct err)ERR_INIT;
-    n->out->requires_access = is_held_to_user(n, TARGET_ROOT);
+    bool requires = is_held_to_user(n, TARGET_ROOT);
+
     for (size_t i = 0; i < n->spec->mount_count; i++)
-        n->out->requires_access = n->out->requires_access || nested_is_required(n, i);
-    if (check_cwd(n, root) == 0)
-        return 0;
-    if (n->why.kind != ERR_POLICY)
-        return n->options->ahead && n->why.kind == ERR_SYSTEM ? 0 : -1;
-    n->out->cwd_problem = arena_strndup(n->arena, n->why.msg, strlen(n->why.msg));
-    return n->out->cwd_problem ? 0 : err_nomem(n->err);
+    requires = requires || nested_is_required(n, i);
+    return requires;
 }

@@ -1,4 +1,5 @@
-/* The parts of nested.h: mounts (nested.c) and the working directory (nested_cwd.c). */
+/* The parts of nested.h: mounts (nested.c), the working directory (nested_cwd.c), and the paths
+ * that the runtime covers (nested_covers.c). */
 #ifndef SHIM_NESTED_PARTS_H
 #define SHIM_NESTED_PARTS_H
 
@@ -22,7 +23,13 @@ struct nested {
 /* Returns true if the user must be able to reach what a mount shows. */
 bool nested_is_required(const struct nested *n, size_t i);
 
-/* Finds why the working directory is refused, and whether any mount requires access. */
-int nested_find_cwd(struct nested *n, int root) must_check;
+/* Returns true if any mount requires access. */
+bool nested_requires_access(const struct nested *n);
+
+/* Returns ERR_POLICY for a working directory that is refused. */
+int nested_check_cwd(struct nested *n, int root) must_check;
+
+/* Returns ERR_POLICY for a path that is refused, of those that the runtime would cover. */
+int nested_check_covers(struct nested *n, int root) must_check;
 
 #endif

@@ -125,7 +125,7 @@ static int find_nested(struct edit *e, const struct spec *after, bool ahead,
         if (out->list[i].problem)
             return err_set(err, ERR_POLICY, "%s", out->list[i].problem);
     e->requires_access = out->requires_access;
-    return out->cwd_problem ? err_set(err, ERR_POLICY, "%s", out->cwd_problem) : 0;
+    return out->problem ? err_set(err, ERR_POLICY, "%s", out->problem) : 0;
 }
 
 /* Secures mounts below other mounts, in config.json as the low-level runtime gets it. */

@@ -47,7 +47,8 @@ struct nested_mounts {
     struct nested_mount *list; /* in the order of the container's mounts */
     size_t count;
     struct nested_words words; /* for nested_hook_put */
-    const char *cwd_problem;   /* why the working directory is refused; or NULL */
+    const char *problem;       /* why the container is refused, beyond its mounts; or NULL */
+    const char *subject;       /* of config.json, for which it is */
     bool requires_access;      /* the user must be able to reach what one of all mounts shows */
 };
 
@@ -69,8 +70,8 @@ const struct user_ids *nested_user(const struct policy *policy, const struct fac
  * the mounts are compared, a target behind a symbolic link of a mount, and a volume that links of
  * the root would have over a path of that list. A working directory is refused that is missing in
  * a mount, also one of the policy's own, or that `user` may not enter in a mount which he must be
- * able to reach. Texts are in the arena. Fails if a source cannot
- * be looked at.
+ * able to reach. So is a path of linux.maskedPaths or readonlyPaths above which users can change
+ * what is there. Texts are in the arena. Fails if a source cannot be looked at.
  */
 int nested_find(const struct spec *spec, const struct nested_options *options, struct arena *arena,
                 struct nested_mounts *out, struct err *err) must_check;

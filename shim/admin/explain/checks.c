@@ -50,8 +50,8 @@ static struct description describe_groups(const struct explanation *e, const cha
     };
 }
 
-static struct description describe_cwd(const struct explanation *e, const char *problem,
-                                       struct arena *arena)
+static struct description describe_problem(const struct explanation *e,
+                                           const struct nested_mounts *nested, struct arena *arena)
 {
     _cleanup_buf_ struct buf place = BUF_INIT;
 
@@ -59,8 +59,8 @@ static struct description describe_cwd(const struct explanation *e, const char *
     return (struct description){
         .kind = "place",
         .verdict = "denied",
-        .subject = "process.cwd",
-        .reason = problem,
+        .subject = nested->subject,
+        .reason = nested->problem,
         .policy = place.failed ? NULL : arena_strndup(arena, place.data, place.len),
     };
 }
@@ -91,8 +91,8 @@ static int append(struct explanation *e, const struct nested_mounts *nested, con
         append_one(e, ops, by, describe_groups(e, groups, arena));
     for (size_t i = 0; i < nested->count; i++)
         append_one(e, ops, by, describe_check(&nested->list[i], after, place, arena));
-    if (nested->cwd_problem)
-        append_one(e, ops, by, describe_cwd(e, nested->cwd_problem, arena));
+    if (nested->problem)
+        append_one(e, ops, by, describe_problem(e, nested, arena));
     e->ops = ops;
     e->by = by;
     return 0;

@@ -143,7 +143,7 @@ static int find_cwd(const struct spec *spec, int bundle, int root, const struct 
     struct target at;
     bool leads;
 
-    if (!path || *path != '/')
+    if (!path || !*path)
         return 0;
     if (find_lead(mounts, root, path, arena, &at, &leads, err) < 0)
         return -1;

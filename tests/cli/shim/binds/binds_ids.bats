@@ -254,3 +254,58 @@ closed() {
     remapped 7 /x/service/new
     refused "has no 'service/new', and the container's user may not make it there"
 }
+
+@test "what the runtime covers, as root, is not where users can lead it elsewhere" {
+    local key path
+    mkdir -p "$BUNDLE/rootfs/etc" "$DIR/home/alice/work/sub"
+    ln -s /x/sub "$BUNDLE/rootfs/link"
+    ln -s /proc/self/root/x/sub "$BUNDLE/rootfs/back"
+    covers() {
+        config "$DIR/home/alice/work" /x '{ "uid": 12345, "gid": 12345 }' "\"root\": { \"path\": \"rootfs\" },
+            \"annotations\": { \"flatbed.data\": \"any\" }, \"linux\": { \"$1\": [ \"/proc/kcore\", \"/sys/firmware\", $2 ] },"
+        create
+    }
+    denied() { # the low-level runtime ran before, for its features
+        # shellcheck disable=SC2154
+        echo "status $status, stderr '$stderr'"
+        [ "$status" -eq 1 ]
+        [[ $stderr =~ $1 ]]
+    }
+    for key in maskedPaths readonlyPaths; do
+        for path in /x/sub /x/sub/ /link /link/deeper /work/data/sub; do
+            covers "$key" "\"$path\""
+            denied "linux.$key: users can change what is above $path,"
+        done
+        covers "$key" '"/back"'
+        denied "linux.$key: where /back leads cannot be told"
+        for path in /x/../etc /proc/../etc etc ''; do
+            covers "$key" "\"$path\""
+            denied "linux.$key: '.*' is not a clean absolute path"
+        done
+        for path in /x /etc /proc/sys /sys/fs/selinux /missing/sub /work/data; do
+            covers "$key" "\"$path\""
+            passed
+        done
+        covers "$key" "$(printf '"/etc",%.0s' {1..1100}) \"/etc\""
+        denied "linux.$key: more than 1024 paths"
+    done
+}
+
+@test "a working directory without a slash is one of the root" {
+    mkdir -p "$BUNDLE/rootfs" "$DIR/home/alice/work/sub/closed/open"
+    chmod 0700 "$DIR/home/alice/work/sub/closed"
+    policy '"require_access": true,'
+    starts_in() {
+        config "$DIR/home/alice/work" /x '{ "uid": 12346, "gid": 12346 }, "cwd": "'"$1"'"' '"root": { "path": "rootfs" },'
+        rm -f "$DIR/low.config"
+        create
+    }
+    starts_in x/new
+    refused "process.cwd: the runtime would make x/new in a mount, as root"
+    starts_in x/sub/closed/open
+    refused "process.cwd: the container's user may not enter x/sub/closed/open"
+    starts_in x/sub
+    passed
+    starts_in y
+    passed
+}

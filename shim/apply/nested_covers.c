@@ -1,0 +1,77 @@
+/* linux.maskedPaths and linux.readonlyPaths, in the mounts as the container will have them. */
+#include "base/path.h"
+#include "shim/apply/nested_parts.h"
+#include "shim/gather/bind_name.h"
+
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/vfs.h>
+
+enum { MOST_PATHS = 1024 };
+
+/* Returns true for a bind of a file system of the kernel, such as the host's /sys. */
+static bool shows_kernel(const struct nested *n, const struct spec_mount *mount)
+{
+    _cleanup_fd_ int fd = bind_open(n->options->bundle, mount->source ? mount->source : "");
+    struct statfs fs;
+
+    return fd >= 0 && fstatfs(fd, &fs) == 0 &&
+           (fs.f_type == PROC_SUPER_MAGIC || fs.f_type == SYSFS_MAGIC ||
+            fs.f_type == CGROUP_SUPER_MAGIC || fs.f_type == CGROUP2_SUPER_MAGIC);
+}
+
+/* Returns true for a mount in which users can put links before the container starts. */
+static bool is_users(const struct nested *n, const struct spec_mount *mount)
+{
+    static const char *const kernel[] = {"proc",    "sysfs",  "tmpfs",  "ramfs",
+                                         "cgroup2", "cgroup", "mqueue", "devpts"};
+
+    for (size_t i = 0; !mount->bind && mount->type && i < sizeof(kernel) / sizeof(*kernel); i++)
+        if (strcmp(mount->type, kernel[i]) == 0)
+            return false;
+    return !mount->bind || !shows_kernel(n, mount);
+}
+
+/*
+ * The runtime finds the path in the container, as root, and mounts there what it found by the same
+ * path before, or an empty file. Users must not be able to lead it elsewhere meanwhile.
+ */
+static int check_path(struct nested *n, const char *key, const struct json *value, int root)
+{
+    const char *path = json_text(value);
+    struct target at;
+
+    if (!path || path[0] != '/' || path_has_parents(path))
+        return err_set(n->err, ERR_POLICY, "%s: '%.200s' is not a clean absolute path", key,
+                       path ? path : "");
+    if (targets_lead(&n->targets, root, path, n->arena, &at, n->err) < 0) {
+        if (n->err->kind == ERR_FORMAT)
+            n->err->kind = ERR_POLICY;
+        return err_wrap(n->err, "%s", key);
+    }
+    bool below_mount =
+        at.within != TARGET_ROOT && strcmp(n->targets.list[at.within].path, at.path) != 0;
+    bool users = at.within == TARGET_ROOT ? at.foreign || n->options->open_root
+                                          : below_mount && is_users(n, &n->spec->list[at.within]);
+    return users ? err_set(n->err, ERR_POLICY,
+                           "%s: users can change what is above %.200s, and lead it elsewhere while "
+                           "the container is made: leave it out",
+                           key, path)
+                 : 0;
+}
+
+int nested_check_covers(struct nested *n, int root)
+{
+    static const char *const keys[][2] = {{"linux.maskedPaths", "maskedPaths"},
+                                          {"linux.readonlyPaths", "readonlyPaths"}};
+
+    for (size_t k = 0; n->options->judged && k < sizeof(keys) / sizeof(*keys); k++) {
+        const struct json *list = json_path(n->spec->root, "linux", keys[k][1], NULL);
+        if (json_count(list) > MOST_PATHS)
+            return err_set(n->err, ERR_POLICY, "%s: more than %d paths", keys[k][0], MOST_PATHS);
+        for (size_t i = 0; i < json_count(list); i++)
+            if (check_path(n, keys[k][0], json_at(list, i), root) < 0)
+                return -1;
+    }
+    return 0;
+}
