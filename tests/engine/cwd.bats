@@ -217,6 +217,10 @@ namespaces() {
     expect_output $'/lab/mine/sub\nown'
     runs_in /
     expect_output /
+    process /lab/mine/sub 'ls -l /proc/self/fd' >"$FB_DIR/process.json"
+    run shim exec --process "$FB_DIR/process.json" "$ID"
+    expect_match '3 -> /lab/mine/sub'
+    expect_no_match '(cgroup|ipc|mnt|net|pid|user|uts):\['
     echo >"$FB_DIR/bundles/own/rootfs/go"
     wait_for own_namespace
     runs_in /lab/mine/sub
