@@ -32,6 +32,25 @@ static bool is_users(const struct nested *n, const struct spec_mount *mount)
     return !mount->bind || !shows_kernel(n, mount);
 }
 
+/* Returns true if the path is below a mount of users', however many others are between. */
+static bool is_below_users(const struct nested *n, const char *path)
+{
+    for (size_t i = 0; i < n->targets.count; i++)
+        if (strcmp(n->targets.list[i].path, path) != 0 &&
+            path_is_beneath(path, n->targets.list[i].path) && is_users(n, &n->spec->list[i]))
+            return true;
+    return false;
+}
+
+/* Returns true if the path, of which `clean` is the clean form, leads where no user can change it.
+ */
+static bool is_settled(const struct nested *n, const struct target *at, const char *clean)
+{
+    if (at->within == TARGET_ROOT)
+        return !at->foreign && !n->options->open_root;
+    return strcmp(at->path, clean) == 0 && !is_below_users(n, at->path);
+}
+
 /*
  * The runtime finds the path in the container, as root, and mounts there what it found by the same
  * path before, or an empty file. Users must not be able to lead it elsewhere meanwhile.
@@ -39,25 +58,26 @@ static bool is_users(const struct nested *n, const struct spec_mount *mount)
 static int check_path(struct nested *n, const char *key, const struct json *value, int root)
 {
     const char *path = json_text(value);
+    _cleanup_buf_ struct buf clean = BUF_INIT;
     struct target at;
 
     if (!path || path[0] != '/' || path_has_parents(path))
         return err_set(n->err, ERR_POLICY, "%s: '%.200s' is not a clean absolute path", key,
                        path ? path : "");
+    buf_putc(&clean, '/');
+    if (path_clean(path, strlen(path), &clean, n->err) < 0)
+        return -1;
     if (targets_lead(&n->targets, root, path, n->arena, &at, n->err) < 0) {
         if (n->err->kind == ERR_FORMAT)
             n->err->kind = ERR_POLICY;
         return err_wrap(n->err, "%s", key);
     }
-    bool below_mount =
-        at.within != TARGET_ROOT && strcmp(n->targets.list[at.within].path, at.path) != 0;
-    bool users = at.within == TARGET_ROOT ? at.foreign || n->options->open_root
-                                          : below_mount && is_users(n, &n->spec->list[at.within]);
-    return users ? err_set(n->err, ERR_POLICY,
-                           "%s: users can change what is above %.200s, and lead it elsewhere while "
-                           "the container is made: leave it out",
-                           key, path)
-                 : 0;
+    if (is_settled(n, &at, clean.data))
+        return 0;
+    return err_set(n->err, ERR_POLICY,
+                   "%s: users can change what is above %.200s, and lead it elsewhere while the "
+                   "container is made: leave it out",
+                   key, path);
 }
 
 int nested_check_covers(struct nested *n, int root)

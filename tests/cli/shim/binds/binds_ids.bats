@@ -276,6 +276,13 @@ closed() {
             covers "$key" "\"$path\""
             denied "linux.$key: users can change what is above $path,"
         done
+        # A file system of the container's own below the user's.
+        config "$DIR/home/alice/work" /x '{ "uid": 12345, "gid": 12345 }' "\"root\": { \"path\": \"rootfs\" },
+            \"linux\": { \"$key\": [ \"/x/sub/t/etc\" ] },"
+        gojq '.mounts += [{destination: "/x/sub/t", type: "tmpfs", source: "tmpfs"}]' "$BUNDLE/config.json" >"$DIR/new"
+        cp "$DIR/new" "$BUNDLE/config.json"
+        create
+        denied "linux.$key: users can change what is above /x/sub/t/etc,"
         covers "$key" '"/back"'
         denied "linux.$key: where /back leads cannot be told"
         for path in /x/../etc /proc/../etc etc ''; do
