@@ -32,8 +32,7 @@ static bool is_users(const struct nested *n, const struct spec_mount *mount)
     return !mount->bind || !shows_kernel(n, mount);
 }
 
-/* Returns true if the path is below a mount of users', however many others are between. */
-static bool is_below_users(const struct nested *n, const char *path)
+bool nested_is_below_users(const struct nested *n, const char *path)
 {
     for (size_t i = 0; i < n->targets.count; i++)
         if (strcmp(n->targets.list[i].path, path) != 0 &&
@@ -48,7 +47,7 @@ static bool is_settled(const struct nested *n, const struct target *at, const ch
 {
     if (at->within == TARGET_ROOT)
         return !at->foreign && !n->options->open_root;
-    return strcmp(at->path, clean) == 0 && !is_below_users(n, at->path);
+    return strcmp(at->path, clean) == 0 && !nested_is_below_users(n, at->path);
 }
 
 /*

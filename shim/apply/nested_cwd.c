@@ -23,10 +23,26 @@ static int open_holder(struct nested *n, size_t within, int root)
     return fd >= 0 ? fd : err_sys(n->err, "%s", source ? source : "the container's root");
 }
 
+static int refuse_missing(const struct nested *n, const char *path)
+{
+    return err_set(n->err, ERR_POLICY,
+                   "process.cwd: the runtime would make %.200s in a mount, as root: make it first, "
+                   "or choose another working directory",
+                   path);
+}
+
 /*
- * Looks at the directory beneath what holds it. The runtime makes a missing one as root, or as root
- * of the container's user namespace, and enters any as root. A link that leads out counts as
- * missing.
+ * Returns true if a missing directory is refused: the runtime makes it as root, or as root of the
+ * container's user namespace.
+ */
+static bool is_made_by_root(const struct nested *n)
+{
+    return n->options->judged && !n->spec->uid_map.count;
+}
+
+/*
+ * Looks at the directory beneath what holds it, which the runtime enters as root. A link that leads
+ * out counts as missing.
  */
 static int check_beneath(const struct nested *n, int holder, bool held, const char *path,
                          const char *rest)
@@ -34,11 +50,8 @@ static int check_beneath(const struct nested *n, int holder, bool held, const ch
     static const uint64_t within = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
     _cleanup_fd_ int there = fd_open_within(holder, rest, O_PATH, within);
 
-    if (there < 0 && n->options->judged && !n->spec->uid_map.count)
-        return err_set(n->err, ERR_POLICY,
-                       "process.cwd: the runtime would make %.200s in a mount, as root: make it "
-                       "first, or choose another working directory",
-                       path);
+    if (there < 0 && is_made_by_root(n))
+        return refuse_missing(n, path);
     if (!held)
         return 0;
     _cleanup_fd_ int fd = as_user_enter(n->options->user, holder, rest, within);
@@ -60,16 +73,19 @@ int nested_check_cwd(struct nested *n, int root)
         return 0;
     if (targets_lead(&n->targets, root, path, n->arena, &at, n->err) < 0)
         return -1;
-    bool held = n->options->user && is_held_to_user(n, at.within);
-    if (at.within == TARGET_ROOT ? !held : !n->spec->list[at.within].bind)
-        return 0;
-    _cleanup_fd_ int holder = open_holder(n, at.within, root);
-    if (holder < 0)
-        return -1;
-    const char *point = at.within == TARGET_ROOT ? "/" : n->targets.list[at.within].path;
+    bool in_root = at.within == TARGET_ROOT,
+         held = n->options->user && is_held_to_user(n, at.within);
+    const char *point = in_root ? "/" : n->targets.list[at.within].path;
     const char *rest = at.path + (strcmp(point, "/") == 0 ? 0 : strlen(point));
     rest += strspn(rest, "/");
-    return *rest || held ? check_beneath(n, holder, held, path, *rest ? rest : ".") : 0;
+    if (!in_root && !n->spec->list[at.within].bind) /* a new file system, which is empty */
+        return *rest && is_made_by_root(n) && nested_is_below_users(n, at.path)
+                   ? refuse_missing(n, path)
+                   : 0;
+    if (!held && (in_root || !*rest))
+        return 0;
+    _cleanup_fd_ int holder = open_holder(n, at.within, root);
+    return holder < 0 ? -1 : check_beneath(n, holder, held, path, *rest ? rest : ".");
 }
 
 bool nested_requires_access(const struct nested *n)

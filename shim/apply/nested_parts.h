@@ -29,6 +29,9 @@ bool nested_requires_access(const struct nested *n);
 /* Returns ERR_POLICY for a working directory that is refused. */
 int nested_check_cwd(struct nested *n, int root) must_check;
 
+/* Returns true if the path is below a mount of users', however many others are between. */
+bool nested_is_below_users(const struct nested *n, const char *path);
+
 /* Returns ERR_POLICY for a path that is refused, of those that the runtime would cover. */
 int nested_check_covers(struct nested *n, int root) must_check;
 

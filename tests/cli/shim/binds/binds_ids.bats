@@ -316,3 +316,21 @@ closed() {
     starts_in y
     passed
 }
+
+@test "a working directory in a new file system below a mount of users is refused" {
+    mkdir -p "$BUNDLE/rootfs" "$DIR/home/alice/work/t"
+    starts_in() {
+        config "$DIR/home/alice/work" /x '{ "uid": 12345, "gid": 12345 }, "cwd": "'"$1"'"' '"root": { "path": "rootfs" },'
+        gojq '.mounts += [{destination: "/x/t", type: "tmpfs", source: "tmpfs"}, {destination: "/t", type: "tmpfs", source: "tmpfs"}]' \
+            "$BUNDLE/config.json" >"$DIR/new"
+        cp "$DIR/new" "$BUNDLE/config.json"
+        rm -f "$DIR/low.config"
+        create
+    }
+    starts_in /x/t/new
+    refused "process.cwd: the runtime would make /x/t/new in a mount, as root"
+    for cwd in /t/new /t /x/t; do
+        starts_in "$cwd"
+        passed
+    done
+}
