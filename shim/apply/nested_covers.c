@@ -1,9 +1,12 @@
 /* linux.maskedPaths and linux.readonlyPaths, in the mounts as the container will have them. */
+#include "base/fdio.h"
 #include "base/path.h"
 #include "shim/apply/nested_parts.h"
 #include "shim/gather/bind_name.h"
 
+#include <fcntl.h>
 #include <linux/magic.h>
+#include <linux/openat2.h>
 #include <string.h>
 #include <sys/vfs.h>
 
@@ -66,6 +69,10 @@ static int check_path(struct nested *n, const char *key, const struct json *valu
     buf_putc(&clean, '/');
     if (path_clean(path, strlen(path), &clean, n->err) < 0)
         return -1;
+    _cleanup_fd_ int fd = fd_open_within(root, path, O_PATH, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+    if (fd < 0 && errno == ELOOP)
+        return err_set(n->err, ERR_POLICY,
+                       "%s: a symbolic link of the image is on the way to %.200s", key, path);
     if (targets_lead(&n->targets, root, path, n->arena, &at, n->err) < 0) {
         if (n->err->kind == ERR_FORMAT)
             n->err->kind = ERR_POLICY;

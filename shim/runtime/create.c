@@ -10,7 +10,6 @@
 #include "shim/oci/lowlevel.h"
 #include "shim/plan/judge.h"
 #include "shim/prepare/volumes.h"
-#include "shim/privilege/syscall_filter.h"
 #include "shim/restack/restack.h"
 #include "shim/runtime/exec/inherited_fds.h"
 #include "shim/runtime/exec/state.h"
@@ -58,14 +57,12 @@ static int audit_edit(const struct edit *e, bool changes, struct err *err)
 }
 
 /*
- * Returns true if users can have an exec look names up in another file than create did: by a copy
- * of the engine's, or in a mount namespace of their own, which runc enters. The users of CRI copy
- * files by processes of the container. Annotations do not count: users set them.
+ * Returns true if users can have the engine replace the file of names that was judged. Those of CRI
+ * copy files by processes of the container. Annotations do not count: users set them.
  */
 static bool changes_names(const struct edit *e)
 {
-    return strcmp(audit_engine(e->call, NULL), "cri") != 0 ||
-           syscall_filter_makes_namespaces(json_path(e->spec.root, "linux", "seccomp", NULL));
+    return strcmp(audit_engine(e->call, NULL), "cri") != 0;
 }
 
 /* Keeps what exec needs. If the policy has rules for exec, a launch fails without them. */

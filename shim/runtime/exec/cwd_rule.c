@@ -3,9 +3,7 @@
 #include "base/fdio.h"
 #include "shim/host/kernel.h"
 #include "shim/host/mount_namespace.h"
-#include "shim/oci/launch_mark.h"
-#include "shim/privilege/syscall_filter.h"
-#include "shim/runtime/exec/pinned_namespaces.h"
+#include "shim/runtime/exec/container.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -39,7 +37,6 @@ static void set_if(struct json_doc *doc, struct json *rule, const char *key, boo
 int cwd_rule_keep(const struct spec *spec, const struct user_ids *user, bool open_root,
                   struct json_doc *state, struct err *err)
 {
-    const struct json *filter = json_path(spec->root, "linux", "seccomp", NULL);
     struct json *rules = json_get(json_root(state), "rules"), *rule = json_object(state);
 
     if (!rules)
@@ -47,7 +44,6 @@ int cwd_rule_keep(const struct spec *spec, const struct user_ids *user, bool ope
     json_remove(rules, "permissive");
     set_if(state, rule, "open_root", open_root);
     set_if(state, rule, "own_ids", spec->uid_map.count || spec->joins_user_namespace);
-    set_if(state, rule, "namespaces", syscall_filter_makes_namespaces(filter));
     if (user)
         json_set(state, rule, "user", user_json(state, user));
     json_set(state, rules, "cwd", rule);
@@ -63,43 +59,6 @@ static bool is_set(const struct json *rule, const char *key)
 }
 
 /* ---- the container ---- */
-
-/* A container: its first process, with /proc/PID, and the mount namespace of that and its root. */
-struct container {
-    struct process process;
-    int proc, mounts, root;
-};
-
-#define CONTAINER_INIT                                                                             \
-    {                                                                                              \
-        {0, 0}, -1, -1, -1                                                                         \
-    }
-
-static void container_close(struct container *c)
-{
-    cleanup_fd(&c->proc);
-    cleanup_fd(&c->mounts);
-    cleanup_fd(&c->root);
-}
-
-#define _cleanup_container_ _cleanup_(container_close)
-
-static int container_open(const struct call *call, struct container *out, struct err *err)
-{
-    if (container_process(call->root, call->id, &out->process, err) < 0)
-        return -1;
-    _cleanup_free_ char *proc = strf("/proc/%d", (int)out->process.pid);
-    if (!proc)
-        return err_nomem(err);
-    out->proc = open(proc, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    out->mounts = out->proc < 0 ? -1 : openat(out->proc, "ns/mnt", O_RDONLY | O_CLOEXEC);
-    out->root = out->mounts < 0 ? -1 : mount_namespace_root(out->mounts);
-    if (out->root < 0)
-        return err_sys(err, "the root of the container '%.100s'", call->id);
-    return process_ended(&out->process)
-               ? err_set(err, ERR_POLICY, "the container '%.100s' has ended", call->id)
-               : 0;
-}
 
 /* Returns true for a directory of the image: of it only the image closes anything to its user. */
 static bool is_of_image(const struct container *c, const struct json *rule, int directory)
@@ -139,26 +98,18 @@ static int find_user(const struct spec *process, struct arena *arena, struct use
     return 0;
 }
 
-/*
- * The runtime finds the descriptor in /proc of the mount namespace that it enters, which no user
- * may have made, or could make until then.
- */
-static int hold_namespaces(const struct container *c, const struct json *rule, struct err *err)
+/* The runtime finds the descriptor in /proc of the mount namespace, which no user may have made. */
+static int check_namespace(const struct container *c, struct err *err)
 {
     _cleanup_fd_ int proc = openat(c->root, "proc", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct statfs fs;
 
-    if (!mount_namespace_is_ours(c->mounts))
-        return err_set(err, ERR_POLICY,
-                       "process.cwd: the container's first process has made a mount namespace of "
-                       "its own: use \"/\"");
-    if (proc < 0 || fstatfs(proc, &fs) < 0 || fs.f_type != PROC_SUPER_MAGIC)
-        return err_set(err, ERR_POLICY,
-                       "process.cwd: the container has no /proc, without which its user cannot be "
-                       "kept from closed directories: use \"/\"");
-    return is_set(rule, "namespaces")
-               ? pinned_namespaces_enter(c->process.pid, c->proc, c->mounts, err)
-               : 0;
+    if (mount_namespace_is_ours(c->mounts) && proc >= 0 && fstatfs(proc, &fs) == 0 &&
+        fs.f_type == PROC_SUPER_MAGIC)
+        return 0;
+    return err_set(err, ERR_POLICY,
+                   "process.cwd: the container has no /proc, without which its user cannot be kept "
+                   "from closed directories: use \"/\"");
 }
 
 static int open_as(const struct container *c, const struct json *rule, const struct user_ids *user,
@@ -193,7 +144,7 @@ int cwd_rule_open(const struct json *rules, const struct call *call, const struc
     if (!*path || strcmp(path, "/") == 0)
         return 0;
     if (container_open(call, &c, err) < 0 || find_user(process, &arena, &user, err) < 0 ||
-        hold_namespaces(&c, rule, err) < 0)
+        check_namespace(&c, err) < 0)
         return -1;
     *fd = open_as(&c, rule, &user, path, err);
     return *fd < 0 ? -1 : 0;

@@ -8,7 +8,6 @@
  *   open_root    the root is not an engine's, and has closed directories of its own
  *   own_ids      the container has a user namespace: the root of that, as whom the runtimes enter
  *                the directory of an exec, has no rights over what others own
- *   namespaces   its processes can make user namespaces, or enter others
  *
  * start, for which the first process waits in its directory, compares it with what the user can
  * reach. An exec does not wait: it gets a descriptor of the directory, as which he opened it, by a

@@ -6,6 +6,7 @@
 #include "shim/runtime/exec/exec_rules.h"
 #include "shim/runtime/exec/handed_file.h"
 #include "shim/runtime/exec/inherited_fds.h"
+#include "shim/runtime/exec/pinned_namespaces.h"
 #include "shim/runtime/exec/state.h"
 
 #include <string.h>
@@ -256,6 +257,7 @@ static int edit_process(const struct call *call, const struct json *state, struc
      */
     if (add_groups(source, doc, json_get(kept, "groups"), err) < 0 ||
         exec_rules_apply(rules, &process, doc, err) < 0 ||
+        (exec_rules_enforced(rules) && pinned_namespaces_hold(rules, call, err) < 0) ||
         hold_cwd(call, rules, &process, doc, out, err) < 0 ||
         exec_rules_apply_names(rules, &process, rules && misreads_groups(low, rules, &process),
                                err) < 0 ||
@@ -318,8 +320,9 @@ int exec_edit(const struct call *call, struct lowlevel *low, struct exec_files *
     if (!doc)
         return 0;
     const struct json *state = json_root(doc);
-    if (check_cgroup(call, state, err) < 0 || (exec_rules_enforced(json_get(state, "rules")) &&
-                                               inherited_fds_check(call->preserve_fds, err) < 0))
+    const struct json *rules = json_get(state, "rules");
+    if (check_cgroup(call, state, err) < 0 ||
+        (exec_rules_enforced(rules) && inherited_fds_check(call->preserve_fds, err) < 0))
         return -1;
     return call->process ? hand_on_process(call, state, low, out, err)
                          : hand_on_command(call, state, err);

@@ -1,6 +1,8 @@
 #include "shim/runtime/exec/pinned_namespaces.h"
 
-#include "base/buf.h"
+#include "shim/host/mount_namespace.h"
+#include "shim/privilege/syscall_filter.h"
+#include "shim/runtime/exec/container.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -50,17 +52,43 @@ static int link_all(const char *directory, const int numbers[NAMES], struct err 
     return 0;
 }
 
-int pinned_namespaces_enter(pid_t pid, int proc, int mounts, struct err *err)
+static int pin(const struct container *c, struct err *err)
 {
-    _cleanup_free_ char *directory = strf("/proc/%d/ns", (int)pid);
+    _cleanup_free_ char *directory = strf("/proc/%d/ns", (int)c->process.pid);
     int numbers[NAMES];
 
     if (!directory)
         return err_nomem(err);
-    if (open_all(proc, mounts, numbers, err) < 0)
+    if (open_all(c->proc, c->mounts, numbers, err) < 0)
         return -1;
     if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 ||
         mount("flatbed", directory, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700") < 0)
-        return err_sys(err, "the namespaces of process %d cannot be pinned", (int)pid);
+        return err_sys(err, "the container's namespaces cannot be pinned");
     return link_all(directory, numbers, err);
+}
+
+int pinned_namespaces_keep(const struct spec *spec, struct json_doc *state, struct err *err)
+{
+    struct json *rules = json_get(json_root(state), "rules");
+
+    if (!rules || spec->uid_map.count || spec->joins_user_namespace ||
+        !syscall_filter_makes_namespaces(json_path(spec->root, "linux", "seccomp", NULL)))
+        return 0;
+    json_set(state, rules, "namespaces", json_bool(state, true));
+    return json_failed(state) ? err_nomem(err) : 0;
+}
+
+int pinned_namespaces_hold(const struct json *rules, const struct call *call, struct err *err)
+{
+    _cleanup_container_ struct container c = CONTAINER_INIT;
+
+    if (!json_get(rules, "namespaces"))
+        return 0;
+    if (container_open(call, &c, err) < 0)
+        return -1;
+    if (!mount_namespace_is_ours(c.mounts))
+        return err_set(err, ERR_POLICY,
+                       "the container's first process has made a mount namespace of its own, which "
+                       "the runtime would enter as root: there is no exec in it");
+    return pin(&c, err);
 }

@@ -7,6 +7,7 @@
 #include "shim/plan/decision/describe.h"
 #include "shim/runtime/exec/cwd_rule.h"
 #include "shim/runtime/exec/exec_rules.h"
+#include "shim/runtime/exec/pinned_namespaces.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -250,6 +251,8 @@ int state_save(const char *root, const char *id, const struct state_source *from
         return -1;
     if (from->enters &&
         cwd_rule_keep(from->spec, from->user, from->judgement->binds.root != NULL, doc, err) < 0)
+        return -1;
+    if ((from->held || from->enters) && pinned_namespaces_keep(from->spec, doc, err) < 0)
         return -1;
     if (add_ours(from->decision, doc, err) < 0 ||
         add_user(from->decision, from->spec, doc, err) < 0 ||

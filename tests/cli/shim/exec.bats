@@ -123,7 +123,7 @@ refused() {
 # guarded SECURITY: a policy with this section, and a container of user 1000 with two capabilities.
 guarded() {
     sed -i "s|\"volumes\"|\"security\": { $1 }, &|" "$DIR/policy.json"
-    gojq -c '.process.user.uid = 1000 |
+    gojq -c '.process.user.uid = 1000 | .linux.seccomp.defaultAction = "SCMP_ACT_ERRNO" |
         .process.capabilities = {"bounding": ["CAP_CHOWN", "CAP_KILL"], "effective": ["CAP_KILL"]}' \
         "$BUNDLE/config.json" >"$DIR/new" && cp "$DIR/new" "$BUNDLE/config.json"
     made
