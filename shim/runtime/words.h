@@ -20,15 +20,21 @@ struct words {
 /* Returns the index of a word that was borrowed from the line, or the number of words. */
 int words_index(const struct words *words, const char *word);
 
-/* Replaces a value, borrowed from the line, in the word that has it. At most WORDS_MADE changes. */
+/*
+ * Replaces a value in the word that has it; `value` must be borrowed from the line. At most
+ * WORDS_MADE changes, with that of words_insert.
+ */
 int words_replace(struct words *words, const char *value, const char *by,
                   struct err *err) must_check;
 
-/* Puts an option, which outlives the words, and its value before a word, and before a "--" there.
+/*
+ * Puts an option, which outlives the words, and a copy of its value before a word, and before a
+ * "--" there. At most once.
  */
 int words_insert(struct words *words, const char *before, char *option, const char *value,
                  struct err *err) must_check;
 
+/* Frees what the changes made. */
 void words_free(struct words *words);
 
 #endif

@@ -19,6 +19,7 @@ struct container {
 /* Opens the call's container, for container_close. ERR_POLICY: it has ended. */
 int container_open(const struct call *call, struct container *out, struct err *err) must_check;
 
+/* Closes what is open of it. */
 void container_close(struct container *container);
 
 #define _cleanup_container_ _cleanup_(container_close)

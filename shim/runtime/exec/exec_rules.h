@@ -17,6 +17,8 @@
  *                                removed
  *   realtime {why}               no priority before all others of the host is allowed
  *   no_new_privileges            is set
+ *   cwd                          of cwd_rule.h, also for a start
+ *   namespaces                   of pinned_namespaces.h
  *   permissive                   a process that cannot be read is not refused
  *
  * Pure, but for the groups of the host.

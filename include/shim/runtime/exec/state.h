@@ -1,7 +1,7 @@
 /*
- * The state that `create` keeps for `exec` and `update`: the variables and resource limits that it
- * added (engines build both anew from the image and from their own defaults, and TORCH_HOME would
- * be lost), and the policy's rules for exec (exec_rules.h).
+ * The state that `create` keeps for `exec`, `start` and `update`: the variables and resource limits
+ * that it added (engines build both anew from the image and from their own defaults, and TORCH_HOME
+ * would be lost), and the policy's rules for exec (exec_rules.h).
  *
  * One file for each container: /run/flatbed/state/ROOT/ID.json, an object with `env`, `rlimits`
  * (entries as in config.json, with `was`, the engine's own value that was replaced, if there was
