@@ -29,7 +29,8 @@ struct walk {
     pthread_cond_t changed;
     struct piece *waiting; /* the newest first, so that few wait */
     size_t waiting_bytes;
-    unsigned busy; /* threads with a piece */
+    const struct piece *taken[TREE_THREADS]; /* by thread; NULL: none */
+    unsigned busy;                           /* threads with a piece */
     struct err *err;
     bool failed;
 };
@@ -84,8 +85,31 @@ static int push(struct walk *w, const char *directory, struct buf *names, struct
     return much ? err_set(err, ERR_LIMIT, "it has too many names") : 0;
 }
 
-/* Returns the next piece, once there is one; NULL at the end of the walk. */
-static struct piece *pop(struct walk *w)
+static bool is_crowded(const struct walk *w, const struct piece *piece)
+{
+    for (unsigned i = 0; i < TREE_THREADS; i++)
+        if (w->taken[i] && strcmp(w->taken[i]->directory, piece->directory) == 0)
+            return true;
+    return false;
+}
+
+/*
+ * Returns the link to the piece that is taken next: of a directory in which no other thread is, as
+ * file systems lock a directory for each name that is made, and some for each that is looked up.
+ */
+static struct piece **choose(struct walk *w)
+{
+    enum { LOOKED_AT = 64 };
+    struct piece **at = &w->waiting;
+
+    for (unsigned i = 0; i < LOOKED_AT && *at; i++, at = &(*at)->next)
+        if (!is_crowded(w, *at))
+            return at;
+    return &w->waiting;
+}
+
+/* Returns the next piece for a thread, once there is one; NULL at the end of the walk. */
+static struct piece *pop(struct walk *w, unsigned thread)
 {
     struct piece *piece = NULL;
 
@@ -93,18 +117,21 @@ static struct piece *pop(struct walk *w)
     while (!w->failed && !w->waiting && w->busy)
         pthread_cond_wait(&w->changed, &w->mutex);
     if (!w->failed && w->waiting) {
-        piece = w->waiting;
-        w->waiting = piece->next;
+        struct piece **link = choose(w);
+        piece = *link;
+        *link = piece->next;
         w->waiting_bytes -= piece->names.len + strlen(piece->directory);
+        w->taken[thread] = piece;
         w->busy++;
     }
     pthread_mutex_unlock(&w->mutex);
     return piece;
 }
 
-static void finish(struct walk *w, struct piece *piece)
+static void finish(struct walk *w, unsigned thread, struct piece *piece)
 {
     pthread_mutex_lock(&w->mutex);
+    w->taken[thread] = NULL;
     w->busy--;
     pthread_cond_broadcast(&w->changed);
     pthread_mutex_unlock(&w->mutex);
@@ -229,9 +256,16 @@ static int visit_names(struct walk *w, struct tree_thread *t, const struct piece
 
 /* ---- threads ---- */
 
+struct walker {
+    struct walk *walk;
+    unsigned number;
+    pthread_t thread;
+};
+
 static void *run_thread(void *argument)
 {
-    struct walk *w = argument;
+    const struct walker *walker = argument;
+    struct walk *w = walker->walk;
     struct tree_thread t = {.buffer = malloc(TREE_BUFFER), .kept = -1};
     struct err err = ERR_INIT;
     struct piece *piece;
@@ -241,12 +275,12 @@ static void *run_thread(void *argument)
         rc = err_nomem(&err);
     else if (reader_ids_begin(&t.ids, w->user) < 0)
         rc = err_sys(&err, "cannot read as the user %u", (unsigned)w->user->uid);
-    while (rc == 0 && (piece = pop(w))) {
+    while (rc == 0 && (piece = pop(w, walker->number))) {
         rc = piece->names.len ? visit_names(w, &t, piece, &err)
                               : visit_directory(w, &t, piece->directory, &err);
         if (rc < 0)
             fail(w, &err);
-        finish(w, piece);
+        finish(w, walker->number, piece);
     }
     if (rc < 0)
         fail(w, &err);
@@ -260,19 +294,22 @@ int tree_walk(int top, const struct user_ids *user, const struct tree_visitor *v
               struct err *err)
 {
     struct walk w = {.top = top, .user = user, .visitor = visitor, .err = err};
-    pthread_t threads[TREE_THREADS];
+    struct walker walkers[TREE_THREADS];
     unsigned started = 0;
 
     pthread_mutex_init(&w.mutex, NULL);
     pthread_cond_init(&w.changed, NULL);
     int rc = push(&w, ".", NULL, err);
-    while (rc == 0 && started < TREE_THREADS &&
-           pthread_create(&threads[started], NULL, run_thread, &w) == 0)
-        started++;
+    for (; rc == 0 && started < TREE_THREADS; started++) {
+        struct walker *walker = &walkers[started];
+        *walker = (struct walker){.walk = &w, .number = started};
+        if (pthread_create(&walker->thread, NULL, run_thread, walker) != 0)
+            break;
+    }
     if (rc == 0 && started == 0)
         rc = err_set(err, ERR_SYSTEM, "no thread can be started");
     for (unsigned i = 0; i < started; i++)
-        pthread_join(threads[i], NULL);
+        pthread_join(walkers[i].thread, NULL);
     while (w.waiting) {
         struct piece *next = w.waiting->next;
         free_piece(w.waiting);
