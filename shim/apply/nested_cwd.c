@@ -57,6 +57,10 @@ static int check_beneath(const struct nested *n, int holder, bool held, const ch
     _cleanup_fd_ int fd = as_user_enter(n->options->user, holder, rest, within);
     if (fd >= 0)
         return 0;
+    if (errno == ETIMEDOUT)
+        return err_set(n->err, ERR_POLICY,
+                       "process.cwd: %.200s does not answer the container's user within %d seconds",
+                       path, CHANNEL_SECONDS);
     return err_set(n->err, ERR_POLICY,
                    "process.cwd: the container's user may not enter %.200s in a mount "
                    "(binds.require_access): choose another working directory",

@@ -61,7 +61,7 @@ static unsigned char try_source(const struct bind_wish *wish, struct directory *
 }
 
 /* Runs in the child, and never returns. */
-static void try_sources(const struct bind_wish *wishes, size_t count, int channel)
+static void try_sources(const struct bind_wish *wishes, size_t count, const struct channel *channel)
 {
     unsigned char may[ANSWERS];
     struct directory directory = {0};
@@ -71,22 +71,25 @@ static void try_sources(const struct bind_wish *wishes, size_t count, int channe
         size_t at = i % ANSWERS;
         may[at] = try_source(&wishes[i], &directory);
         if ((at == ANSWERS - 1 || i == count - 1) &&
-            fd_write_all(channel, may, at + 1, &ignored) < 0)
+            fd_write_all(channel->fd, may, at + 1, &ignored) < 0)
             _exit(1);
     }
     _exit(0);
 }
 
-static int read_answers(int channel, struct bind_wish *wishes, size_t count, struct err *err)
+static int read_answers(struct channel *channel, struct bind_wish *wishes, size_t count,
+                        struct err *err)
 {
     unsigned char may[ANSWERS];
     size_t known = 0;
 
     while (known < count) {
         size_t want = count - known < ANSWERS ? count - known : ANSWERS;
-        ssize_t n = read(channel, may, want);
-        if (n < 0 && errno == EINTR)
-            continue;
+        ssize_t n = channel_read(channel, may, want);
+        if (n <= 0 && channel->silent)
+            return err_set(err, ERR_POLICY,
+                           "a source does not answer the container's user within %d seconds",
+                           CHANNEL_SECONDS);
         if (n <= 0)
             return err_set(err, ERR_POLICY, "the container's user cannot be tried on this host");
         for (ssize_t i = 0; i < n; i++, known++) {
@@ -100,14 +103,14 @@ static int read_answers(int channel, struct bind_wish *wishes, size_t count, str
 int binds_try_access(const struct user_ids *user, struct bind_wish *wishes, size_t count,
                      struct err *err)
 {
-    int channel;
+    struct channel channel;
     pid_t pid = as_user_fork(user, &channel);
 
     if (pid < 0)
         return err_sys(err, "fork");
     if (pid == 0)
-        try_sources(wishes, count, channel);
-    int rc = read_answers(channel, wishes, count, err);
-    channel_end(pid, channel);
+        try_sources(wishes, count, &channel);
+    int rc = read_answers(&channel, wishes, count, err);
+    channel_end(&channel);
     return rc;
 }

@@ -2,7 +2,6 @@
 
 #include "base/cleanup.h"
 #include "base/fdio.h"
-#include "shim/host/process/channel.h"
 
 #include <fcntl.h>
 #include <grp.h>
@@ -21,7 +20,7 @@ static void become_user(const struct user_ids *ids)
         _exit(1);
 }
 
-pid_t as_user_fork(const struct user_ids *ids, int *channel)
+pid_t as_user_fork(const struct user_ids *ids, struct channel *channel)
 {
     pid_t pid = channel_fork(channel);
 
@@ -34,12 +33,12 @@ pid_t as_user_fork(const struct user_ids *ids, int *channel)
 
 int as_user_open(const struct user_ids *ids, int dirfd, const char *name)
 {
-    int channel;
+    struct channel channel;
     pid_t pid = as_user_fork(ids, &channel);
 
     if (pid == 0)
-        channel_send(openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), channel);
-    return pid < 0 ? -1 : channel_receive(pid, channel);
+        channel_send(openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), &channel);
+    return pid < 0 ? -1 : channel_receive(&channel);
 }
 
 static int enter(int dirfd, const char *path, uint64_t resolve)
@@ -51,12 +50,12 @@ static int enter(int dirfd, const char *path, uint64_t resolve)
 
 int as_user_enter(const struct user_ids *ids, int dirfd, const char *path, uint64_t resolve)
 {
-    int channel;
+    struct channel channel;
     pid_t pid = as_user_fork(ids, &channel);
 
     if (pid == 0)
-        channel_send(enter(dirfd, path, resolve), channel);
-    return pid < 0 ? -1 : channel_receive(pid, channel);
+        channel_send(enter(dirfd, path, resolve), &channel);
+    return pid < 0 ? -1 : channel_receive(&channel);
 }
 
 /* ---- a path ---- */
@@ -93,17 +92,17 @@ static enum user_reach try_path(int dir, const char *path)
 enum user_reach as_user_reach(const struct user_ids *ids, int dir, const char *path)
 {
     unsigned char reach = USER_CLOSED;
-    int channel;
+    struct channel channel;
     pid_t pid = as_user_fork(ids, &channel);
 
     if (pid < 0)
         return USER_CLOSED;
     if (pid == 0) {
         reach = (unsigned char)try_path(dir, path);
-        _exit(write(channel, &reach, 1) != 1);
+        _exit(write(channel.fd, &reach, 1) != 1);
     }
-    while (read(channel, &reach, 1) < 0 && errno == EINTR)
-        ;
-    channel_end(pid, channel);
+    if (channel_read(&channel, &reach, 1) != 1)
+        reach = USER_CLOSED;
+    channel_end(&channel);
     return (enum user_reach)reach;
 }

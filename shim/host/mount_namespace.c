@@ -31,10 +31,10 @@ static int enter(int ns)
 
 int mount_namespace_root(int ns)
 {
-    int channel;
+    struct channel channel;
     pid_t pid = channel_fork(&channel);
 
     if (pid == 0)
-        channel_send(enter(ns), channel);
-    return pid < 0 ? -1 : channel_receive(pid, channel);
+        channel_send(enter(ns), &channel);
+    return pid < 0 ? -1 : channel_receive(&channel);
 }

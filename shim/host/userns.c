@@ -14,15 +14,15 @@
  * Runs in the child, and does not return: joins the namespace, says so, and waits to be looked at.
  * It is not dumpable, so that the owner of the namespace cannot reach into a process of root.
  */
-static void join(const char *path, int channel)
+static void join(const char *path, const struct channel *channel)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     char byte = 0;
 
     if (fd < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
-        setns(fd, CLONE_NEWUSER) < 0 || send(channel, &byte, 1, MSG_NOSIGNAL) != 1)
+        setns(fd, CLONE_NEWUSER) < 0 || send(channel->fd, &byte, 1, MSG_NOSIGNAL) != 1)
         _exit(1);
-    _exit(read(channel, &byte, 1) < 0 ? 1 : 0);
+    _exit(read(channel->fd, &byte, 1) < 0 ? 1 : 0);
 }
 
 static int read_map(pid_t pid, const char *kind, struct id_map *out, struct err *err)
@@ -39,21 +39,19 @@ static int read_map(pid_t pid, const char *kind, struct id_map *out, struct err 
 
 int userns_maps(const char *path, struct id_map *uids, struct id_map *gids, struct err *err)
 {
-    int channel;
+    struct channel channel;
     char byte;
-    ssize_t n;
     pid_t pid = channel_fork(&channel);
 
     if (pid == 0)
-        join(path, channel);
+        join(path, &channel);
     if (pid < 0)
         return err_sys(err, "fork");
-    do
-        n = read(channel, &byte, 1);
-    while (n < 0 && errno == EINTR);
-    int rc = n == 1 ? 0 : err_set(err, ERR_UNSUPPORTED, "%s cannot be joined", path);
+    int rc = channel_read(&channel, &byte, 1) == 1
+                 ? 0
+                 : err_set(err, ERR_UNSUPPORTED, "%s cannot be joined", path);
     if (rc == 0 && (read_map(pid, "uid", uids, err) < 0 || read_map(pid, "gid", gids, err) < 0))
         rc = -1;
-    channel_end(pid, channel);
+    channel_end(&channel);
     return rc;
 }

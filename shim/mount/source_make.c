@@ -20,38 +20,37 @@ static int mkdir_with_mode(int dirfd, const char *name, mode_t mode)
 }
 
 /* Runs in the child, and never returns. */
-static void mkdir_and_tell(int dirfd, const char *name, mode_t mode, int channel)
+static void mkdir_and_tell(int dirfd, const char *name, mode_t mode, const struct channel *channel)
 {
     umask(0);
     int result = mkdir_with_mode(dirfd, name, mode) < 0 ? errno : 0;
-    ssize_t written = write(channel, &result, sizeof(result));
+    ssize_t written = write(channel->fd, &result, sizeof(result));
     _exit(written == (ssize_t)sizeof(result) ? 0 : 1);
 }
 
 /* Returns the errno that the child reports; EIO if it died. */
-static int child_result(int channel)
+static int child_result(struct channel *channel)
 {
     int result;
-    ssize_t n;
+    ssize_t n = channel_read(channel, &result, sizeof(result));
 
-    do
-        n = read(channel, &result, sizeof(result));
-    while (n < 0 && errno == EINTR);
-    return n == (ssize_t)sizeof(result) ? result : EIO;
+    if (n == (ssize_t)sizeof(result))
+        return result;
+    return channel->silent ? ETIMEDOUT : EIO;
 }
 
 /* Makes a directory with the ids of the user. Returns 0 or an errno. */
 static int make_as_user(int dirfd, const char *name, const struct source_make *make, mode_t mode)
 {
-    int channel;
+    struct channel channel;
     pid_t pid = as_user_fork(&make->who, &channel);
 
     if (pid < 0)
         return errno;
     if (pid == 0)
-        mkdir_and_tell(dirfd, name, mode, channel);
-    int result = child_result(channel);
-    channel_end(pid, channel);
+        mkdir_and_tell(dirfd, name, mode, &channel);
+    int result = child_result(&channel);
+    channel_end(&channel);
     return result;
 }
 

@@ -6,6 +6,8 @@
 #ifndef SHIM_AS_USER_H
 #define SHIM_AS_USER_H
 
+#include "shim/host/process/channel.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -18,11 +20,11 @@ struct user_ids {
 };
 
 /* Forks a child with the ids (channel.h). One that cannot have them ends silently. */
-pid_t as_user_fork(const struct user_ids *ids, int *channel);
+pid_t as_user_fork(const struct user_ids *ids, struct channel *channel);
 
 /* Tells what a user can do with a path within an open directory. */
 enum user_reach {
-    USER_CLOSED,  /* he may not search a directory on the way, or could not be tried */
+    USER_CLOSED,  /* he may not search a directory on the way, or could not be tried in time */
     USER_LACKS,   /* it is missing, and he may not make it */
     USER_MAKES,   /* it is missing, and he may make it */
     USER_REACHES, /* it is there, or something is that he can see as well: a link, a file above it
@@ -34,7 +36,7 @@ enum user_reach as_user_reach(const struct user_ids *ids, int dir, const char *p
 
 /*
  * openat(2) with O_PATH | O_NOFOLLOW, as that user. Returns a descriptor that the caller closes, or
- * -1 and errno.
+ * -1 and errno: ETIMEDOUT as channel_read.
  */
 int as_user_open(const struct user_ids *ids, int dirfd, const char *name);
 

@@ -48,7 +48,7 @@ static struct stale_item *add_item(struct search *s, int parent, const char *nam
 static void remove_as_owner(int parent, const char *name, int fd, const struct stat *st)
 {
     const struct user_ids ids = {.uid = st->st_uid, .gid = st->st_gid};
-    int channel;
+    struct channel channel;
 
     if (st->st_uid == geteuid()) {
         unfinished_remove(NULL, parent, name, fd, st);
@@ -60,7 +60,7 @@ static void remove_as_owner(int parent, const char *name, int fd, const struct s
         _exit(0);
     }
     if (pid > 0)
-        channel_end(pid, channel);
+        channel_end(&channel);
 }
 
 /* Takes what has the lock `fd`, or, with -1, the temporary file of a single result. */

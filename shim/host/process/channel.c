@@ -1,12 +1,25 @@
 #include "shim/host/process/channel.h"
 
+#include "shim/host/process/child_kill.h"
+
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-pid_t channel_fork(int *channel)
+/* The child has none of the engine's pipes: one that even SIGKILL does not end would keep them. */
+static void begin_child(struct channel *channel, int fd)
+{
+    channel->fd = fd;
+    for (int standard = STDIN_FILENO; standard <= STDERR_FILENO; standard++)
+        if (standard != fd)
+            close(standard);
+}
+
+pid_t channel_fork(struct channel *channel)
 {
     int ends[2];
 
@@ -15,30 +28,76 @@ pid_t channel_fork(int *channel)
     pid_t pid = fork();
     int saved = errno;
     close(ends[pid == 0 ? 0 : 1]);
-    *channel = ends[pid == 0 ? 1 : 0];
-    if (pid < 0)
-        close(*channel);
+    *channel = (struct channel){.fd = ends[0], .child = pid};
+    if (pid == 0)
+        begin_child(channel, ends[1]);
+    else if (pid < 0)
+        close(ends[0]);
     errno = saved;
     return pid;
 }
 
+/* ---- answers ---- */
+
+static int milliseconds_left(const struct timespec *start)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    long passed = (now.tv_sec - start->tv_sec) * 1000 + (now.tv_nsec - start->tv_nsec) / 1000000;
+    return passed < CHANNEL_SECONDS * 1000 ? (int)(CHANNEL_SECONDS * 1000 - passed) : 0;
+}
+
+/* Returns 0 if there is an answer or the child has ended; otherwise kills it. */
+static int await_answer(struct channel *channel)
+{
+    struct timespec start;
+    struct pollfd p = {.fd = channel->fd, .events = POLLIN};
+    int ready;
+
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    do
+        ready = poll(&p, 1, milliseconds_left(&start));
+    while (ready < 0 && errno == EINTR);
+    if (ready != 0)
+        return ready < 0 ? -1 : 0;
+    channel->silent = true;
+    child_kill(channel->child);
+    errno = ETIMEDOUT;
+    return -1;
+}
+
+ssize_t channel_read(struct channel *channel, void *data, size_t len)
+{
+    ssize_t n;
+
+    if (await_answer(channel) < 0)
+        return -1;
+    do
+        n = read(channel->fd, data, len);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
 /* If the runtime's caller ignores SIGCHLD, there is nothing to wait for and waitpid fails. */
-void channel_end(pid_t pid, int channel)
+void channel_end(struct channel *channel)
 {
     int saved = errno;
 
-    close(channel);
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+    close(channel->fd);
+    while (!channel->silent && waitpid(channel->child, NULL, 0) < 0 && errno == EINTR)
         continue;
     errno = saved;
 }
+
+/* ---- descriptors ---- */
 
 union control {
     struct cmsghdr header; /* for alignment */
     char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-void channel_send(int fd, int channel)
+void channel_send(int fd, const struct channel *channel)
 {
     int result = fd < 0 ? errno : 0;
     union control control = {0};
@@ -53,10 +112,10 @@ void channel_send(int fd, int channel)
             .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(fd))};
         memcpy(CMSG_DATA(header), &fd, sizeof(fd));
     }
-    _exit(sendmsg(channel, &message, MSG_NOSIGNAL) < 0 ? 1 : 0);
+    _exit(sendmsg(channel->fd, &message, MSG_NOSIGNAL) < 0 ? 1 : 0);
 }
 
-static int receive(int channel)
+static int receive(struct channel *channel)
 {
     int result = EIO, fd = -1;
     union control control = {0};
@@ -67,8 +126,10 @@ static int receive(int channel)
                              .msg_controllen = sizeof(control.bytes)};
     ssize_t n;
 
+    if (await_answer(channel) < 0)
+        return -1;
     do
-        n = recvmsg(channel, &message, MSG_CMSG_CLOEXEC);
+        n = recvmsg(channel->fd, &message, MSG_CMSG_CLOEXEC);
     while (n < 0 && errno == EINTR);
     const struct cmsghdr *header = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
     if (header && header->cmsg_type == SCM_RIGHTS)
@@ -78,10 +139,10 @@ static int receive(int channel)
     return fd;
 }
 
-int channel_receive(pid_t pid, int channel)
+int channel_receive(struct channel *channel)
 {
     int fd = receive(channel);
 
-    channel_end(pid, channel);
+    channel_end(channel);
     return fd;
 }

@@ -1,16 +1,15 @@
 #include "shim/host/process/child_ask.h"
 
+#include "shim/host/process/child_kill.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-enum { PATIENCE_MS = 100 }; /* for a killed child to end */
 
 /*
  * Runs in the child, and never returns. Closes everything but its pipe, which becomes descriptor 0:
@@ -51,19 +50,6 @@ static bool wait_for_answer(int in, unsigned milliseconds)
     }
 }
 
-/* Waits for a child that has answered or is killed; the kernel may hold it back even then. */
-static void reap_child(pid_t pid)
-{
-    static const struct timespec moment = {.tv_nsec = 1000000};
-
-    for (int i = 0; i < PATIENCE_MS; i++) {
-        pid_t rc = waitpid(pid, NULL, WNOHANG);
-        if (rc > 0 || (rc < 0 && errno != EINTR))
-            return;
-        nanosleep(&moment, NULL);
-    }
-}
-
 int child_ask(child_question *ask, const void *asked, void *answer, size_t size,
               unsigned milliseconds, struct err *err)
 {
@@ -84,7 +70,6 @@ int child_ask(child_question *ask, const void *asked, void *answer, size_t size,
     if (came && read(ends[0], answer, size) != (ssize_t)size)
         memset(answer, 0, size);
     close(ends[0]);
-    kill(pid, SIGKILL);
-    reap_child(pid);
+    child_kill(pid);
     return came ? 0 : 1;
 }

@@ -6,6 +6,11 @@ bats_require_minimum_version 1.5.0
 
 load lib/security
 
+teardown() {
+    [ -z "${SERVER-}" ] || kill "$SERVER"
+    remove_mounted
+}
+
 @test "an image whose /dev is a symbolic link is refused, also by binds alone" {
     local section to
     mkdir -p "$BUNDLE/rootfs"
@@ -214,4 +219,24 @@ END
     passed
     rmdir "$top/$name/below" "$top/$name" "$top/$name.slice/$name-9.slice/session-3.scope" "$top/$name.slice/$name-9.slice" \
         "$top/$name.slice" "$top/$name:b:c"
+}
+
+# Root is not let in; the user is tried by a child that even SIGKILL does not end.
+@test "a user's file system that never answers is refused, as working directory and as source" {
+    local start
+    mkdir -p "$BUNDLE/rootfs" "$DIR/me/silent"
+    chown -R 1234:1234 "$DIR/me"
+    python3 -B "$BATS_TEST_DIRNAME/lib/silent_fs.py" "$DIR/me/silent" 1234 >/dev/null 2>&1 3>&- &
+    SERVER=$!
+    until grep -q "$DIR/me/silent" /proc/self/mountinfo; do sleep 0.1; done
+    policy '"devices": { "allow": [] }' "\"binds\": { \"require_access\": true, \"rules\": [ { \"path\": \"$DIR/me\", \"access\": \"allow\" } ] },"
+    in_vain() {
+        config ".root.path = \"rootfs\" | .mounts = [{destination: \"/x\", type: \"bind\", source: \"$1\", options: [\"rbind\"]}] | .process.cwd = \"$2\""
+        start=$SECONDS
+        create
+        refused "$3"
+        ((SECONDS - start < 60))
+    }
+    in_vain "$DIR/me" /x/silent "process.cwd: /x/silent does not answer the container's user within 10 seconds"
+    in_vain "$DIR/me/silent" / "the mount of $DIR/me/silent on /x: it cannot be looked at: Permission denied"
 }
