@@ -11,8 +11,10 @@ struct channel {
     bool silent; /* the child did not answer in time, and was killed */
 };
 
-/* How long this process waits for an answer. What the child looks at may belong to a user, such as
- * a file system of FUSE whose server never answers. */
+/*
+ * The time limit of an answer. The child may look at what belongs to a user, such as a file system
+ * of FUSE whose server never answers.
+ */
 enum { CHANNEL_SECONDS = 10 };
 
 /*
