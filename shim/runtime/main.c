@@ -1,5 +1,6 @@
 /* flatbed-runtime: an OCI runtime that edits config.json by a policy and becomes runc or crun. */
 #include "shim/audit/audit.h"
+#include "shim/host/process/channel.h"
 #include "shim/runtime/console_deny.h"
 #include "shim/runtime/delete.h"
 #include "shim/runtime/launch.h"
@@ -57,12 +58,14 @@ int main(int argc, char *argv[])
      * low-level runtime gets the signal's old action.
      */
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    enum { ANSWERS_MS = 30000 };
     struct sigaction before;
     struct err err = ERR_INIT;
     _cleanup_launch_ struct launch launch = {0};
 
     if (!occupy_standard_streams() || sigaction(SIGXFSZ, &ignore, &before) < 0)
         return 1;
+    channel_set_budget(ANSWERS_MS);
     if (nested_is_hook(argc, argv) || console_is_hook(argc, argv))
         return run_hook(argc, argv);
     if (launch_prepare(&launch, argc > 0 ? argc - 1 : 0, argv + 1, &err) == 0) {

@@ -3,6 +3,7 @@
 #include "shim/host/process/child_kill.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -39,26 +40,48 @@ pid_t channel_fork(struct channel *channel)
 
 /* ---- answers ---- */
 
-static int milliseconds_left(const struct timespec *start)
+static long budget = LONG_MAX; /* milliseconds */
+
+void channel_set_budget(unsigned milliseconds)
+{
+    budget = (long)milliseconds;
+}
+
+static long milliseconds_since(const struct timespec *start)
 {
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    long passed = (now.tv_sec - start->tv_sec) * 1000 + (now.tv_nsec - start->tv_nsec) / 1000000;
-    return passed < CHANNEL_SECONDS * 1000 ? (int)(CHANNEL_SECONDS * 1000 - passed) : 0;
+    return (now.tv_sec - start->tv_sec) * 1000 + (now.tv_nsec - start->tv_nsec) / 1000000;
 }
 
-/* Returns 0 if there is an answer or the child has ended; otherwise kills it. */
-static int await_answer(struct channel *channel)
+/* Waits for an answer, or the end of the child. Returns as poll(2) does: 0 if there is none in
+ * time.
+ */
+static int poll_answer(const struct channel *channel)
 {
+    long limit = budget < CHANNEL_SECONDS * 1000 ? budget : CHANNEL_SECONDS * 1000, passed;
     struct timespec start;
     struct pollfd p = {.fd = channel->fd, .events = POLLIN};
     int ready;
 
     clock_gettime(CLOCK_MONOTONIC, &start);
-    do
-        ready = poll(&p, 1, milliseconds_left(&start));
-    while (ready < 0 && errno == EINTR);
+    do {
+        passed = milliseconds_since(&start);
+        ready = poll(&p, 1, passed < limit ? (int)(limit - passed) : 0);
+    } while (ready < 0 && errno == EINTR);
+    if (budget != LONG_MAX) {
+        passed = milliseconds_since(&start);
+        budget -= passed < budget ? passed : budget;
+    }
+    return ready;
+}
+
+/* Returns 0 if there is an answer or the child has ended; otherwise kills it. */
+static int await_answer(struct channel *channel)
+{
+    int ready = poll_answer(channel);
+
     if (ready != 0)
         return ready < 0 ? -1 : 0;
     channel->silent = true;

@@ -18,6 +18,12 @@ struct channel {
 enum { CHANNEL_SECONDS = 10 };
 
 /*
+ * Bounds how long this process waits for all further answers: a user could have each of many take
+ * nearly as long as one may. Without it only each answer has a limit.
+ */
+void channel_set_budget(unsigned milliseconds);
+
+/*
  * Forks. Returns 0 in the child, which ends with _exit, and its pid in this process, which ends it
  * with channel_end or channel_receive. Returns -1 and errno without a child.
  */
