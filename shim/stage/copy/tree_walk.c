@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 128, WAITING_BYTES = 256 * 1024 * 1024 };
+enum { BATCH = 128, MIB = 1024 * 1024, FULL_BYTES = 2 * MIB, WAITING_BYTES = 256 * MIB };
 
 /* A piece of work: a directory to read, or some of the names in it. */
 struct piece {
@@ -62,6 +62,14 @@ static bool has_failed(struct walk *w)
     return failed;
 }
 
+/* Returns about how much memory a piece takes: directories without names are most of it. */
+static size_t bytes_of(const struct piece *piece)
+{
+    enum { ALLOCATIONS = 3 * 16 };
+
+    return sizeof(*piece) + ALLOCATIONS + strlen(piece->directory) + piece->names.len;
+}
+
 /* Adds a piece; takes the content of `names`, which may be NULL. */
 static int push(struct walk *w, const char *directory, struct buf *names, struct err *err)
 {
@@ -76,7 +84,7 @@ static int push(struct walk *w, const char *directory, struct buf *names, struct
         *names = (struct buf)BUF_INIT;
     }
     pthread_mutex_lock(&w->mutex);
-    w->waiting_bytes += piece->names.len + strlen(directory);
+    w->waiting_bytes += bytes_of(piece);
     bool much = w->waiting_bytes > WAITING_BYTES;
     piece->next = w->waiting;
     w->waiting = piece;
@@ -108,6 +116,14 @@ static struct piece **choose(struct walk *w)
     return &w->waiting;
 }
 
+static bool is_full(struct walk *w)
+{
+    pthread_mutex_lock(&w->mutex);
+    bool full = w->waiting_bytes > FULL_BYTES;
+    pthread_mutex_unlock(&w->mutex);
+    return full;
+}
+
 /* Returns the next piece for a thread, once there is one; NULL at the end of the walk. */
 static struct piece *pop(struct walk *w, unsigned thread)
 {
@@ -120,7 +136,7 @@ static struct piece *pop(struct walk *w, unsigned thread)
         struct piece **link = choose(w);
         piece = *link;
         *link = piece->next;
-        w->waiting_bytes -= piece->names.len + strlen(piece->directory);
+        w->waiting_bytes -= bytes_of(piece);
         w->taken[thread] = piece;
         w->busy++;
     }
@@ -172,52 +188,6 @@ static int stat_as_reader(const struct tree_thread *t, int dirfd, const char *na
     return rc;
 }
 
-static bool is_dots(const char *name)
-{
-    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
-/* Puts the names in a directory up in pieces. Closes `fd`. */
-static int read_names(struct walk *w, const char *path, int fd, struct err *err)
-{
-    _cleanup_buf_ struct buf names = BUF_INIT;
-    DIR *dir = fdopendir(fd);
-    const struct dirent *e;
-    unsigned count = 0;
-    int rc = 0;
-
-    if (!dir) {
-        close(fd);
-        return err_sys(err, "%s", path);
-    }
-    errno = 0;
-    while (rc == 0 && (e = readdir(dir))) {
-        if (is_dots(e->d_name))
-            continue;
-        buf_append(&names, e->d_name, strlen(e->d_name) + 1);
-        if (++count % BATCH == 0)
-            rc = buf_check(&names, err) < 0 ? -1 : push(w, path, &names, err);
-        errno = 0;
-    }
-    if (rc == 0 && errno)
-        rc = err_sys(err, "%s", path);
-    closedir(dir);
-    if (rc == 0 && names.len)
-        rc = buf_check(&names, err) < 0 ? -1 : push(w, path, &names, err);
-    return rc;
-}
-
-static int visit_directory(struct walk *w, struct tree_thread *t, const char *path, struct err *err)
-{
-    struct tree_entry entry = {.name = "", .path = path};
-    _cleanup_fd_ int fd = open_directory(w, t, path, &entry.st, err);
-
-    entry.fd = fd;
-    if (fd < 0 || w->visitor->directory(w->visitor->context, t, &entry, err) < 0)
-        return -1;
-    return read_names(w, path, steal_fd(&fd), err);
-}
-
 static int visit_name(struct walk *w, struct tree_thread *t, const char *directory, int fd,
                       const char *name, struct err *err)
 {
@@ -252,6 +222,69 @@ static int visit_names(struct walk *w, struct tree_thread *t, const struct piece
             return -1;
     }
     return 0;
+}
+
+static bool is_dots(const char *name)
+{
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/*
+ * Lets some thread visit these names, which it takes. A directory with no end of names must not
+ * fill the memory: while many names wait, the thread that reads it visits them itself.
+ */
+static int hand_out(struct walk *w, struct tree_thread *t, char *path, struct buf *names,
+                    struct err *err)
+{
+    if (buf_check(names, err) < 0)
+        return -1;
+    if (!is_full(w))
+        return push(w, path, names, err);
+    const struct piece own = {.directory = path, .names = *names};
+    int rc = visit_names(w, t, &own, err);
+    buf_truncate(names, 0);
+    return rc;
+}
+
+/* Hands out the names in a directory. Closes `fd`. */
+static int read_names(struct walk *w, struct tree_thread *t, char *path, int fd, struct err *err)
+{
+    _cleanup_buf_ struct buf names = BUF_INIT;
+    DIR *dir = fdopendir(fd);
+    const struct dirent *e;
+    unsigned count = 0;
+    int rc = 0;
+
+    if (!dir) {
+        close(fd);
+        return err_sys(err, "%s", path);
+    }
+    errno = 0;
+    while (rc == 0 && !has_failed(w) && (e = readdir(dir))) {
+        if (is_dots(e->d_name))
+            continue;
+        buf_append(&names, e->d_name, strlen(e->d_name) + 1);
+        if (++count % BATCH == 0)
+            rc = hand_out(w, t, path, &names, err);
+        errno = 0;
+    }
+    if (rc == 0 && errno)
+        rc = err_sys(err, "%s", path);
+    closedir(dir);
+    if (rc == 0 && names.len)
+        rc = hand_out(w, t, path, &names, err);
+    return rc;
+}
+
+static int visit_directory(struct walk *w, struct tree_thread *t, char *path, struct err *err)
+{
+    struct tree_entry entry = {.name = "", .path = path};
+    _cleanup_fd_ int fd = open_directory(w, t, path, &entry.st, err);
+
+    entry.fd = fd;
+    if (fd < 0 || w->visitor->directory(w->visitor->context, t, &entry, err) < 0)
+        return -1;
+    return read_names(w, t, path, steal_fd(&fd), err);
 }
 
 /* ---- threads ---- */

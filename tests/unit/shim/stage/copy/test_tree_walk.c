@@ -72,6 +72,37 @@ static void test_apart(void **state)
     assert_true(seen.together < seen.entries / 2);
 }
 
+static int sum_entry(void *context, struct tree_thread *thread, const struct tree_entry *entry,
+                     struct err *err)
+{
+    struct seen *seen = context;
+
+    (void)thread, (void)err;
+    atomic_fetch_add(&seen->entries, 1);
+    atomic_fetch_add(&seen->together, (unsigned)strtoul(entry->name, NULL, 10));
+    return 0;
+}
+
+/* More names than may wait: the thread that reads them visits some itself. */
+static void test_many_names(void **state)
+{
+    enum { MANY = 20000, WIDTH = 200 };
+    const struct tempdir *dir = *state;
+    struct seen seen = {0};
+    const struct tree_visitor visitor = {see_directory, sum_entry, &seen};
+    struct err err = ERR_INIT;
+    char name[WIDTH + 1];
+
+    assert_int_equal(mknodat(dir->fd, "0", S_IFREG | 0644, 0), 0);
+    for (int i = 1; i < MANY; i++) {
+        snprintf(name, sizeof(name), "%0*d", WIDTH, i);
+        assert_int_equal(linkat(dir->fd, "0", dir->fd, name, 0), 0);
+    }
+    assert_works(tree_walk(dir->fd, NULL, &visitor, &err), err);
+    assert_int_equal(seen.entries, MANY);
+    assert_int_equal(seen.together, MANY / 2 * (MANY - 1));
+}
+
 /* All threads work in the only directory. */
 static void test_one_directory(void **state)
 {
@@ -110,6 +141,7 @@ UNIT_SUITE(test_tree_walk)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_apart, tempdir_make, tempdir_remove),
+        cmocka_unit_test_setup_teardown(test_many_names, tempdir_make, tempdir_remove),
         cmocka_unit_test_setup_teardown(test_one_directory, tempdir_make, tempdir_remove),
         cmocka_unit_test_setup_teardown(test_first_error, tempdir_make, tempdir_remove),
     };
