@@ -1,6 +1,7 @@
 #include "shim/mount/source_wait.h"
 
 #include "base/buf.h"
+#include "shim/host/process/channel.h"
 #include "shim/host/process/child_ask.h"
 #include "shim/mount/source.h"
 
@@ -15,6 +16,7 @@ static void look_in_child(const void *asked, void *answer)
     struct source source = SOURCE_INIT;
     struct err ignored;
 
+    channel_wait_on();
     *(char *)answer = source_find_for(question->path, question->user, &source, &ignored) < 0;
 }
 

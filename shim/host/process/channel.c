@@ -40,11 +40,19 @@ pid_t channel_fork(struct channel *channel)
 
 /* ---- answers ---- */
 
-static long budget = LONG_MAX; /* milliseconds */
+/* The limits of this process, in milliseconds. */
+static long answer_limit = CHANNEL_SECONDS * 1000L;
+static long budget = LONG_MAX;
 
 void channel_set_budget(unsigned milliseconds)
 {
     budget = (long)milliseconds;
+}
+
+void channel_wait_on(void)
+{
+    answer_limit = INT_MAX;
+    budget = LONG_MAX;
 }
 
 static long milliseconds_since(const struct timespec *start)
@@ -55,12 +63,13 @@ static long milliseconds_since(const struct timespec *start)
     return (now.tv_sec - start->tv_sec) * 1000 + (now.tv_nsec - start->tv_nsec) / 1000000;
 }
 
-/* Waits for an answer, or the end of the child. Returns as poll(2) does: 0 if there is none in
+/*
+ * Waits for an answer, or the end of the child. Returns as poll(2) does: 0 if there is none in
  * time.
  */
 static int poll_answer(const struct channel *channel)
 {
-    long limit = budget < CHANNEL_SECONDS * 1000 ? budget : CHANNEL_SECONDS * 1000, passed;
+    long limit = budget < answer_limit ? budget : answer_limit, passed;
     struct timespec start;
     struct pollfd p = {.fd = channel->fd, .events = POLLIN};
     int ready;

@@ -23,6 +23,9 @@ enum { CHANNEL_SECONDS = 10 };
  */
 void channel_set_budget(unsigned milliseconds);
 
+/* Takes both limits away, for a process that another one ends in time. */
+void channel_wait_on(void);
+
 /*
  * Forks. Returns 0 in the child, which ends with _exit, and its pid in this process, which ends it
  * with channel_end or channel_receive. Returns -1 and errno without a child.

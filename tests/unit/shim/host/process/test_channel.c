@@ -74,7 +74,7 @@ static void test_end(void **state)
     assert_false(channel.silent);
 }
 
-/* Changes the limit of the whole process: the last test. */
+/* Changes the limits of the whole process: the last test. */
 static void test_budget(void **state)
 {
     struct channel channel;
@@ -87,6 +87,8 @@ static void test_budget(void **state)
     assert_int_equal(errno, ETIMEDOUT);
     assert_true(channel.silent);
     assert_int_equal(ask_slow(60000, &channel), -1);
+    channel_wait_on();
+    assert_int_equal(ask_slow(300, &channel), 1);
 }
 
 UNIT_SUITE(test_channel)
