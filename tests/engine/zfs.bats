@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # flatbed zfs and doctor on a real ZFS: zfs-fuse with a pool in a file, in a mount namespace of its own (its socket, lock
 # and cache are in /run and /var/lib there), stopped by its pid. zfs-fuse has no .zfs directories, no lz4, no xattr=sa:
-# diff reads clones here; tests/cli/flatbed/zfs.bats has the rest, with recorded output of OpenZFS.
+# diff reads clones here; tests/cli/flatbed/host/zfs.bats has the rest, with recorded output of OpenZFS.
 # shellcheck disable=SC2154,SC2016  # status and output are set by bats' run; inner shells expand
 
 bats_require_minimum_version 1.5.0

@@ -2,7 +2,7 @@
 # shellcheck disable=SC2034,SC2154  # DIGEST is for tests; status and stderr are set by bats' run
 # The frame of stage_oci.bats: registries on loopback, models in them, and a policy with classes from a registry.
 
-load lib/stage
+load ../lib/stage
 # shellcheck source=tests/cli/flatten/lib/registry.bash
 source "${BASH_SOURCE[0]%/*}/../../flatten/lib/registry.bash"
 

@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import measured  # noqa: E402
 from quick_images import directory, header, layer, link, save, whiteout  # noqa: E402
 

@@ -194,7 +194,7 @@ equal() { [ "$1" = "$2" ] || { printf 'is: %s\nwanted: %s\n' "$1" "$2"; return 1
 }
 
 @test "rules and dashboard name metrics that are written" {
-    local docs=$BATS_TEST_DIRNAME/../../../docs/monitor name
+    local docs=$BATS_TEST_DIRNAME/../../../../docs/monitor name
     policy '"upper_bytes": "1m", "copyup_bytes": "1m", "store_free": "99%"'
     writes 2000000
     monitor

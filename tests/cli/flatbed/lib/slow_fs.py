@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A file system on which each lookup and each read takes a while, as on a server that is far or busy.
 
-    tests/cli/flatbed/slow_fs.py MOUNTPOINT SECONDS
+    tests/cli/flatbed/lib/slow_fs.py MOUNTPOINT SECONDS
 
 It has 281 TB, half of them free, and one file, `disk`, of 8 MB, which can be written. (Debian's own Python, for python3-pyfuse3.)
 """

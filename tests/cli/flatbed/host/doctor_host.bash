@@ -55,7 +55,7 @@ file_system() {
 slow_file_system() {
     [ -e /dev/fuse ] || { [ "$CI" != true ] && skip "no FUSE"; return 1; }
     mkdir "$DIR/slow"
-    /usr/bin/python3 "$BATS_TEST_DIRNAME/slow_fs.py" "$DIR/slow" "$1" >"$DIR/slow.log" 2>&1 3>&- &
+    /usr/bin/python3 "$BATS_TEST_DIRNAME/../lib/slow_fs.py" "$DIR/slow" "$1" >"$DIR/slow.log" 2>&1 3>&- &
     FUSE_PID=$!
     until mountpoint -q "$DIR/slow"; do
         kill -0 "$FUSE_PID" || { cat "$DIR/slow.log"; return 1; }

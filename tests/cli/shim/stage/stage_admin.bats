@@ -2,7 +2,7 @@
 # Staged volumes as the administrator sees them: explain, check, status, stage, gc, metrics.
 # shellcheck disable=SC2154  # status and stderr are set by bats' run
 
-load lib/stage
+load ../lib/stage
 
 explain() { run --separate-stderr "$FLATBED" explain "--policy=$DIR/policy.json" "--config=$BUNDLE/config.json" "$@"; }
 explained() {

@@ -3,7 +3,7 @@
 #
 # shellcheck disable=SC2154  # status and stderr are set by bats' run
 
-load lib/shim
+load ../lib/shim
 
 # The host's users and groups, for the commands that `on_host` runs.
 accounts() {

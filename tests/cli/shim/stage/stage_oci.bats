@@ -2,7 +2,7 @@
 # Volumes from a registry: fetched once by digest into the cache of staged volumes, and mounted read-only.
 # shellcheck disable=SC2154  # status and stderr are set by bats' run
 
-load lib/oci
+load ../lib/oci
 
 setup_file() {
     command -v docker-registry >/dev/null || { [ "${CI-}" != true ] && skip "needs docker-registry"; return 1; }

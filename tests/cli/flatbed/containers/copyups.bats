@@ -446,7 +446,7 @@ EOF
     mkdir -p "$DIR/docker/containers/$id" "$DIR/docker/image/overlay2/layerdb/mounts/$id" "$DIR"/docker/overlay2/{l,box/diff/slow}
     gojq -n '{Name: "/box", Driver: "overlay2", State: {Running: false}}' >"$DIR/docker/containers/$id/config.v2.json"
     printf box >"$DIR/docker/image/overlay2/layerdb/mounts/$id/mount-id"
-    /usr/bin/python3 "$BATS_TEST_DIRNAME/slow_fs.py" "$DIR/docker/overlay2/box/diff/slow" 0 >"$DIR/slow.log" 2>&1 3>&- &
+    /usr/bin/python3 "$BATS_TEST_DIRNAME/../lib/slow_fs.py" "$DIR/docker/overlay2/box/diff/slow" 0 >"$DIR/slow.log" 2>&1 3>&- &
     slow=$!
     wait_seconds 20 mountpoint -q "$DIR/docker/overlay2/box/diff/slow"
     kill -STOP "$slow"

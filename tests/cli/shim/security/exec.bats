@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # flatbed-runtime: exec gets the environment that create added, and the rules of the container.
 
-load lib/shim
+load ../lib/shim
 
 # The state of the containers in these tests, whose --root is $DIR/root.
 state_directory() { echo "/run/flatbed/state/$(sed 's|/|%2F|g' <<<"$DIR/root")"; }

@@ -3,7 +3,7 @@
 
 bats_require_minimum_version 1.5.0
 
-load lib/security
+load ../lib/security
 
 # groups JQ-FILTER [LINE…]: a container with a root, whose /etc/group has the lines behind root's.
 groups() {

@@ -4,7 +4,7 @@
 
 bats_require_minimum_version 1.5.0
 
-load lib/stale
+load ../lib/stale
 
 # layer STORE NUMBER LOWER...: a layer's directory, with its short name, as Docker and podman keep it.
 layer() {

@@ -4,7 +4,7 @@
 
 bats_require_minimum_version 1.5.0
 
-load lib/stale
+load ../lib/stale
 
 @test "trees of restack whose layers are gone" {
     local key

@@ -3,7 +3,7 @@
 #
 # shellcheck disable=SC2154  # stderr is set by bats' run
 
-load lib/shim
+load ../lib/shim
 
 # guarded USER-JSON [MEMBERS [LINE…]]: a container c1 with that user, under a policy for groups with more members, and an
 # image whose /etc/group has the lines. $RUNC is the version of runc; before 1.3 it looks groups up in that file.

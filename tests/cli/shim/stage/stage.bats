@@ -2,7 +2,7 @@
 # Staged volumes: a launch mounts the copy of its source, or the source while there is none.
 # shellcheck disable=SC2154  # status and stderr are set by bats' run
 
-load lib/stage
+load ../lib/stage
 
 @test "the first launch gets the source, and those after the copy: the copy, read-only" {
     launch

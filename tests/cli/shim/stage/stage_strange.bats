@@ -2,13 +2,13 @@
 # Staged volumes whose sources lie on servers that fail or lie.
 # shellcheck disable=SC2154  # status and stderr are set by bats' run
 
-load lib/stage
+load ../lib/stage
 
 # strange KIND [ARGUMENT]: shows a strange file system as the source; below $AT if that is set.
 strange() {
     [ -n "${AT-}" ] || rm -r "$SOURCE"
     mkdir -p "${AT-$SOURCE}"
-    "$BATS_TEST_DIRNAME/lib/strange_fs.py" "${AT-$SOURCE}" "$@" >"$DIR/strange.log" 2>&1 3>&- &
+    "$BATS_TEST_DIRNAME/../lib/strange_fs.py" "${AT-$SOURCE}" "$@" >"$DIR/strange.log" 2>&1 3>&- &
     STRANGE=$!
     wait_until mountpoint -q "${AT-$SOURCE}"
 }

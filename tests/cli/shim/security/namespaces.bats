@@ -4,7 +4,7 @@
 
 bats_require_minimum_version 1.5.0
 
-load lib/security
+load ../lib/security
 
 has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/ipc)" ]; }
 

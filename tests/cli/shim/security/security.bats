@@ -4,7 +4,7 @@
 
 bats_require_minimum_version 1.5.0
 
-load lib/security
+load ../lib/security
 
 @test "an ordinary container is unchanged byte for byte" {
     policy '"privileged": "deny", "user": { "root": "deny" }, "seccomp": { "require": true, "deny": ["mount", "bpf"] },
