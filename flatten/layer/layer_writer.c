@@ -36,10 +36,10 @@ struct layer_writer {
     struct written_layer written;
 };
 
-/* Starts writeback early, so that the fsync at the end has little left to do. */
-static void start_writeback(struct layer_writer *w)
+/* Starts writeback early, of `least` bytes, so that the fsync at the end has little left to do. */
+static void start_writeback(struct layer_writer *w, off_t least)
 {
-    if (w->at - w->synced < WRITEBACK)
+    if (w->is_pipe || w->at - w->synced < least)
         return;
     /* Only a hint: fsync reports errors of the data. */
     (void)!sync_file_range(w->fd, w->synced, w->at - w->synced, SYNC_FILE_RANGE_WRITE);
@@ -58,7 +58,7 @@ static int put_blob(void *ctx, const void *data, size_t len, struct err *err)
     if (fd_pwrite_all(w->fd, data, len, w->at, err) < 0)
         return -1;
     w->at += (off_t)len;
-    start_writeback(w);
+    start_writeback(w, WRITEBACK);
     return 0;
 }
 
@@ -73,7 +73,10 @@ static int write_all(struct layer_writer *w, struct err *err)
             return -1;
         relay_release(w->relay, WRITER);
     }
-    return rc < 0 ? -1 : compressor_finish(w->compressor, err);
+    if (rc < 0 || compressor_finish(w->compressor, err) < 0)
+        return -1;
+    start_writeback(w, 1);
+    return 0;
 }
 
 static void write_behind(void *ctx)

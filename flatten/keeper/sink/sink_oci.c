@@ -17,6 +17,14 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+enum { MOST_ENDED = 128 }; /* each is an open file */
+
+/* A layer that was written. */
+struct ended_layer {
+    struct atomic_file file;
+    struct written_layer layer;
+};
+
 /*
  * An OCI image layout. A new one is made under a temporary name beside its place and then renamed;
  * if another run has made it meanwhile, its blobs are moved there. One that exists gets the new
@@ -30,6 +38,8 @@ struct oci_sink {
     char tmp[UNFINISHED_NAME]; /* its name in `parent` until it is complete; "" if it existed */
     int dir, blobs;            /* the layout's directory, locked; and blobs/sha256 in it */
     struct atomic_file layer;
+    struct ended_layer ended[MOST_ENDED]; /* without a name yet: see name_layers */
+    size_t ended_count;
     struct digest_list made; /* blobs that are new, to be removed after a failure */
     bool published;
 };
@@ -66,6 +76,9 @@ static int has_layer(struct sink *base, size_t position, const struct written_la
     struct stat st;
 
     (void)err;
+    for (size_t i = 0; i < s->ended_count; i++)
+        if (digest_equal(&s->ended[i].layer.digest, &layer->digest))
+            return s->ended[i].layer.size == layer->size;
     return fstatat(s->blobs, digest_hex(&layer->digest), &st, AT_SYMLINK_NOFOLLOW) == 0 &&
            S_ISREG(st.st_mode) && (uint64_t)st.st_size == layer->size;
 }
@@ -83,11 +96,28 @@ static int begin_layer(struct sink *base, bool once, int *fd, off_t *offset, str
     return 0;
 }
 
+/*
+ * Names the layers that have ended. This waits for the disk, so it comes late: the disk writes a
+ * layer while the next ones are made.
+ */
+static int name_layers(struct oci_sink *s, struct err *err)
+{
+    for (size_t i = 0; i < s->ended_count; i++)
+        if (keep_blob(s, &s->ended[i].file, &s->ended[i].layer.digest, err) < 0)
+            return -1;
+    s->ended_count = 0;
+    return 0;
+}
+
 static int end_layer(struct sink *base, const struct written_layer *layer, struct err *err)
 {
     struct oci_sink *s = (struct oci_sink *)base;
 
-    return keep_blob(s, &s->layer, &layer->digest, err);
+    if (s->ended_count == MOST_ENDED && name_layers(s, err) < 0)
+        return -1;
+    s->ended[s->ended_count++] = (struct ended_layer){s->layer, *layer};
+    s->layer = (struct atomic_file)ATOMIC_FILE_INIT;
+    return 0;
 }
 
 static int add_file(int dir, const char *name, const char *data, size_t len, struct err *err)
@@ -225,6 +255,8 @@ static void release_sink(struct sink *base)
     struct oci_sink *s = (struct oci_sink *)base;
 
     atomic_file_abort(&s->layer);
+    for (size_t i = 0; i < s->ended_count; i++)
+        atomic_file_abort(&s->ended[i].file);
     if (!s->published)
         take_back(s);
     cleanup_fd(&s->blobs);
@@ -397,6 +429,8 @@ static int publish_images(struct sink *base, const struct sink_image *images, si
     int rc = 0;
 
     atomic_file_abort(&s->layer);
+    if (name_layers(s, err) < 0)
+        return -1;
     for (size_t i = 0; i < count; i++)
         if (add_image(s, &images[i], err) < 0)
             return -1;

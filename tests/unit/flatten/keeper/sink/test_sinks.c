@@ -23,6 +23,32 @@ static void test_oci_new(void **state)
     assert_int_equal(strncmp(text.data, "d new\n", 6), 0);
 }
 
+/* The disk writes a layer while the next ones are made: it gets its name when all are there. */
+static void test_oci_names_layers_late(void **state)
+{
+    const struct tempdir *dir = *state;
+    struct err err;
+
+    make_image(dir, TRANSPORT_OCI, "l", "one", "a");
+    _cleanup_sink_ struct sink *sink = open_sink(dir, TRANSPORT_OCI, "l", &err);
+    assert_non_null(sink);
+    struct written_layer layer = put_layer(sink, "two"), other = layer;
+    other.digest = digest_of("three");
+    assert_false(has_blob(dir, "l", "two"));
+    assert_int_equal(sink_has_layer(sink, 0, &layer, &err), 1);
+    assert_int_equal(sink_has_layer(sink, 0, &other, &err), 0);
+    for (size_t i = 0; i < 300; i++) { /* more than are kept open */
+        char content[16];
+        snprintf(content, sizeof(content), "layer %zu", i);
+        put_layer(sink, content);
+    }
+    assert_int_equal(sink_has_layer(sink, 0, &layer, &err), 1);
+    assert_works(publish(sink, &layer, "b", &err), err);
+    assert_true(has_blob(dir, "l", "two"));
+    assert_true(has_blob(dir, "l", "layer 0"));
+    assert_true(has_blob(dir, "l", "layer 299"));
+}
+
 static void test_oci_second_image_keeps_the_first(void **state)
 {
     const struct tempdir *dir = *state;
@@ -326,6 +352,7 @@ UNIT_SUITE(test_sinks)
 {
     static const struct CMUnitTest tests[] = {
         UNIT(test_oci_new),
+        UNIT(test_oci_names_layers_late),
         UNIT(test_oci_second_image_keeps_the_first),
         UNIT(test_oci_tag_is_replaced),
         UNIT(test_oci_index_is_edited_without_loss),
