@@ -5,6 +5,7 @@
 #include "shim/plan/security/security_deny.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 static const char *type_of(const struct json *device)
 {
@@ -162,6 +163,19 @@ static bool is_in_dev(const struct spec *spec, const char *path)
     return true;
 }
 
+/* crun adds the type to the mode for mknod(2): with bits of a type in it, the sum is another one.
+ */
+static bool is_mode_of_type(const struct json *device)
+{
+    const struct json *value = json_get(device, "fileMode");
+    mode_t own = is_block(device) ? S_IFBLK : strcmp(type_of(device), "p") == 0 ? S_IFIFO : S_IFCHR;
+    int64_t mode;
+
+    if (!value || json_is(value, JSON_NULL))
+        return true;
+    return json_i64(value, &mode) && mode >= 0 && ((mode & S_IFMT) == 0 || (mode & S_IFMT) == own);
+}
+
 int security_judge_devices(struct planner *p)
 {
     const struct policy_list *allowed = &p->in->policy->security.devices;
@@ -175,6 +189,11 @@ int security_judge_devices(struct planner *p)
         if (!is_in_dev(p->in->spec, path) &&
             deny_advising(p, "security.devices", &allowed->place,
                           "the node %.200s is not in the container's own /dev: name a path in /dev",
+                          path ? path : "without a path") < 0)
+            return -1;
+        if (!is_mode_of_type(device) &&
+            deny_advising(p, "security.devices", &allowed->place,
+                          "the node %.200s has a fileMode that is not of its type: leave it out",
                           path ? path : "without a path") < 0)
             return -1;
         if (strcmp(type_of(device), "p") == 0 || device_allowed(p, device))

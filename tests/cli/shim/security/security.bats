@@ -189,6 +189,22 @@ joins() {
     passed
 }
 
+@test "a mode that makes another type of a node is refused: crun hands it to mknod(2) as it is" {
+    policy '"devices": { "allow": [] }'
+    for mode in 060777 040777 '"0666"' 1.5 -1; do
+        [[ $mode == 0* ]] && mode=$((mode))
+        config ".linux.devices = [{path: \"/dev/n\", type: \"c\", major: 1, minor: 3, fileMode: $mode}]"
+        create
+        refused "the node /dev/n has a fileMode that is not of its type: leave it out"
+    done
+    for mode in 0666 020666 null; do
+        [[ $mode == 0* ]] && mode=$((mode))
+        config ".linux.devices = [{path: \"/dev/n\", type: \"c\", major: 1, minor: 3, fileMode: $mode}]"
+        create
+        passed
+    done
+}
+
 @test "capabilities are dropped, no_new_privileges is set, and a second edit changes nothing" {
     local before
     policy '"capabilities": { "max": ["CHOWN"] }, "no_new_privileges": true'
