@@ -18,6 +18,24 @@ bench_docker_lines() {
     }
 }
 
+# From the daemon's store to the registry of bench_registry.bash. The bound reads the same tree with tar, and compresses it.
+bench_docker_registry_lines() {
+    local lower
+    lower=$(docker --host "unix://$dir/docker.sock" image inspect bench:latest \
+        --format '{{.GraphDriver.Data.UpperDir}}:{{.GraphDriver.Data.LowerDir}}')
+    cat >"$dir/docker/read" <<END
+mkdir "\$OUT/tree"
+mount -t overlay -o ro,lowerdir=$lower overlay "\$OUT/tree"
+tar -C "\$OUT/tree" -c . | zstd -q -3 -T0 -o "\$OUT/live.zst"
+umount "\$OUT/tree"
+END
+    # shellcheck disable=SC2016
+    {
+        printf 'tar and zstd -3 -T0 of the tree\tunshare --mount bash -e "$BENCH_DIR/docker/read"\n'
+        printf 'flatten daemon -> registry\t"$FLATTEN" -q docker-daemon:bench:latest "docker://$REGISTRY/bench/x${OUT##*.}x:f" --compression=zstd:3\n'
+    }
+}
+
 # bench_docker_start ARCHIVE: starts dockerd, loads the image, and creates a container of it.
 bench_docker_start() {
     [[ $(id -u) -eq 0 ]] || die "--docker needs root"

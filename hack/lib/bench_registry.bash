@@ -27,7 +27,7 @@ bench_registry_start() {
     cat >"$dir/registry/transfer" <<'END'
 cd "$OUT"
 curl -sSf --parallel --parallel-max 4 --config "$BENCH_DIR/registry/blobs"
-to=$(curl -sSf -o /dev/null -w '%header{location}' -X POST "http://$REGISTRY/v2/bench/${OUT##*.}/blobs/uploads/")
+to=$(curl -sSf -o /dev/null -w '%header{location}' -X POST "http://$REGISTRY/v2/bench/x${OUT##*.}x/blobs/uploads/")
 curl -sSf -o /dev/null -X PUT -H 'Content-Type: application/octet-stream' -T "$RESULT" "$to&digest=sha256:${RESULT##*/}"
 END
 }
@@ -37,7 +37,7 @@ bench_registry_lines() {
     # shellcheck disable=SC2016
     printf 'transfer of the blobs\tbash -e "$BENCH_DIR/registry/transfer"\n'
     # shellcheck disable=SC2016
-    printf 'flatten registry -> registry\t"$FLATTEN" -q "docker://$REGISTRY/bench/in:latest" "docker://$REGISTRY/bench/${OUT##*.}:f" --compression=zstd:3\n'
+    printf 'flatten registry -> registry\t"$FLATTEN" -q "docker://$REGISTRY/bench/in:latest" "docker://$REGISTRY/bench/x${OUT##*.}x:f" --compression=zstd:3\n'
 }
 
 bench_registry_stop() {

@@ -22,6 +22,7 @@ RATIOS = [
     ("archive -> daemon, in docker import of the live bytes", "flatten archive -> daemon", [IMPORT]),
     ("daemon -> daemon, in docker import of the live bytes", "flatten daemon -> daemon", [IMPORT]),
     ("daemon -> daemon, in docker export | docker import", "flatten daemon -> daemon", ["docker export | docker import"]),
+    ("daemon -> registry, in tar and zstd of the tree", "flatten daemon -> registry", ["tar and zstd -3 -T0 of the tree"]),
     ("umoci, in gzip -> zstd-3", "umoci unpack and repack", [OCI]),
     ("buildah commit --squash, in gzip -> zstd-3", "buildah commit --squash", [OCI]),
     ("skopeo copy, in gzip -> zstd-3", "skopeo copy oci gzip -> oci", [OCI]),
