@@ -1,7 +1,8 @@
 /*
  * Checks the blob of one layer: reads it from its file piece by piece, and at its end compares the
  * hash with the layer's digest; for an uncompressed layer with its diff_id, too. The caller hashes
- * the pieces, so that it can hash those of two layers side by side (hash_pieces).
+ * the pieces, so that it can hash those of two layers side by side (hash_pieces). For a compressed
+ * layer that arrives from a registry it only waits: the keeper checks it.
  */
 #ifndef FLATTEN_LAYER_CHECK_H
 #define FLATTEN_LAYER_CHECK_H

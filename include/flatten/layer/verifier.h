@@ -5,7 +5,8 @@
  * cache.
  *
  * An uncompressed layer needs no other check, so the merge reads only its headers and the visible
- * content. The archive in a compressed layer is checked by its reader.
+ * content. The archive in a compressed layer is checked by its reader. The keeper checks compressed
+ * blobs that arrive from a registry, so that these are only waited for.
  *
  * Each file is read twice. That both readers saw the same bytes is concluded from the file's size
  * and time of change. A process that mapped the file, writable, before the run can still show

@@ -376,6 +376,26 @@ static void test_layers_that_arrive(void **state)
     fetched_free(&f);
 }
 
+/* The keeper checks the digest of a blob, which is all for a compressed one; not a diff_id. */
+static void test_what_the_keeper_checks(void **state)
+{
+    static const char *const types[] = {"application/vnd.oci.image.layer.v1.tar+gzip",
+                                        "application/vnd.oci.image.layer.v1.tar"};
+    struct err err = ERR_INIT;
+
+    (void)state;
+    for (size_t t = 0; t < 2; t++) {
+        _cleanup_image_ struct image *image = make(FEW);
+        struct arrival *keeper = hold(image, types[t]);
+        damage(image, 3, 1000);
+        for (size_t i = 0; i < FEW; i++)
+            arrival_advance(keeper, i, image->layers[i].size);
+        assert_int_equal(check(image, &err), t == 0 ? 0 : -1);
+        arrival_unref(keeper);
+    }
+    assert_contains(err.msg, "layer 3: content is sha256:");
+}
+
 static void test_a_layer_that_does_not_arrive(void **state)
 {
     struct fetched f = fetch();
@@ -464,6 +484,7 @@ UNIT_SUITE(test_verifier)
         cmocka_unit_test(test_can_be_given_up),
         cmocka_unit_test(test_counts_progress),
         cmocka_unit_test(test_layers_that_arrive),
+        cmocka_unit_test(test_what_the_keeper_checks),
         cmocka_unit_test(test_a_layer_that_does_not_arrive),
         cmocka_unit_test(test_a_layer_of_which_nothing_arrives),
         cmocka_unit_test(test_the_kind_of_a_layer_that_arrives),
