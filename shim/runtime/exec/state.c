@@ -82,6 +82,8 @@ int state_find(const char *root, const char *id, struct json_doc **doc, struct e
         return 0;
     if (found && !json_is(json_root(found), JSON_OBJECT))
         err_set(err, ERR_FORMAT, "not an object");
+    else if (found && !json_count(json_root(found))) /* state_save writes none without members */
+        err_set(err, ERR_FORMAT, "an empty object");
     else if (found)
         *doc = steal_ptr(&found);
     return *doc ? 0

@@ -111,7 +111,7 @@ refused() {
     as_root
     made
     local text
-    for text in '' '{' '[]' '{"rules":1}' '{"rules":{"root":1}}' '{"rules":{"privileged":{}}}'; do
+    for text in '' '{' '[]' '{}' '{"rules":1}' '{"rules":{"root":1}}' '{"rules":{"privileged":{}}}'; do
         echo "$text" >"$(state_directory)/c1.json"
         refused '' '{"env":["P=1"]}'
     done
