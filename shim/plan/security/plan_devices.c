@@ -163,8 +163,7 @@ static bool is_in_dev(const struct spec *spec, const char *path)
     return true;
 }
 
-/* crun adds the type to the mode for mknod(2): with bits of a type in it, the sum is another one.
- */
+/* crun adds the type to fileMode for mknod(2): bits of a type in it make another type. */
 static bool is_mode_of_type(const struct json *device)
 {
     const struct json *value = json_get(device, "fileMode");
