@@ -319,8 +319,22 @@ policy_in_effect() { cmp -s "$1" "$FB_DIR/etc/flatbed/policy.d/kubernetes-policy
     node_await
 }
 
-# As the kubelet does it: a start that containerd's end cut short is tried again.
-node_ready() { container_exec /bin/flatbed-node ready || { container_start; false; }; }
+# node_container POD CONFIG: a container of flatbed-node in $POD. It is told to end containerd, which may do so before it
+# has answered.
+node_container() {
+    NODE_CONTAINER=(node "$@")
+    container_create "${NODE_CONTAINER[@]}"
+    run container_start
+}
+
+# As the kubelet does it: a start that containerd's end cut short is tried again, in a new container if this one ended.
+node_ready() {
+    container_exec /bin/flatbed-node ready && return
+    [ "$(container_state)" != 2 ] ||
+        { cri RemoveContainer "{\"container_id\":\"$CONTAINER\"}" && container_create "${NODE_CONTAINER[@]}"; }
+    container_start
+    false
+}
 
 @test "the pod of the DaemonSet installs, tells a bad policy, and removes, with no more rights than it has" {
     node_stop
@@ -333,9 +347,8 @@ node_ready() { container_exec /bin/flatbed-node ready || { container_start; fals
     rm -rf "$FB_DIR/status"
     mkdir "$FB_DIR/status"
     pod_run install flatbed '{}' runc 2
-    container_create node install "$(manifests pod "$KUBERNETES/base" flatbed-install docker.io/library/flatbed-node:1 \
+    node_container install "$(manifests pod "$KUBERNETES/base" flatbed-install docker.io/library/flatbed-node:1 \
         configmap="$FB_DIR/configmap" status="$FB_DIR/status")"
-    run container_start # containerd, told to end by the container, may do so before it answers
     wait_for node_ready || { container_exec /bin/flatbed-node ready; false; }
     container_exec /bin/flatbed-node alive
     run container_exec /bin/sh -c 'grep ^Cap /proc/self/status; grep Seccomp: /proc/self/status; echo >/bin/x'
@@ -356,9 +369,8 @@ node_ready() { container_exec /bin/flatbed-node ready || { container_start; fals
     rm -rf "$FB_DIR/status"
     mkdir "$FB_DIR/status"
     pod_run remove flatbed '{}' runc 2
-    container_create node remove "$(manifests pod "$KUBERNETES/base" flatbed-remove docker.io/library/flatbed-node:1 \
+    node_container remove "$(manifests pod "$KUBERNETES/base" flatbed-remove docker.io/library/flatbed-node:1 \
         status="$FB_DIR/status")"
-    run container_start # containerd, told to end by the container, may do so before it answers
     wait_for node_ready
     [ ! -e "$FB_DIR/opt/flatbed/bin" ]
     cmp "$FB_DIR/config.before" "$FB_DIR/etc/containerd/config.toml"
