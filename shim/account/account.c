@@ -2,8 +2,8 @@
 
 #include "base/fdio.h"
 #include "base/path.h"
-#include "shim/host/groups.h"
 #include "shim/host/trust.h"
+#include "shim/host/users/groups.h"
 #include "shim/mount/pin.h"
 
 #include <fcntl.h>

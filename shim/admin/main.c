@@ -1,6 +1,7 @@
 /* flatbed: the administrator's tool. */
 #include "base/cli/log.h"
 #include "shim/admin/commands.h"
+#include "shim/admin/container_commands/container_commands.h"
 
 #include <locale.h>
 #include <stddef.h>

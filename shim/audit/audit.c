@@ -2,7 +2,7 @@
 
 #include "shim/audit/metrics.h"
 #include "shim/host/trust.h"
-#include "shim/host/user.h"
+#include "shim/host/users/user.h"
 
 #include <string.h>
 #include <sys/statvfs.h>

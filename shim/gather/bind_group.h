@@ -7,7 +7,7 @@
 #define SHIM_BIND_GROUP_H
 
 #include "shim/gather/binds.h"
-#include "shim/host/groups.h"
+#include "shim/host/users/groups.h"
 
 /* The groups of the process's user, looked up at the first use. */
 struct bind_groups {

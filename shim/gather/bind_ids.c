@@ -2,7 +2,7 @@
 
 #include "base/fdio.h"
 #include "shim/host/trust.h"
-#include "shim/host/user.h"
+#include "shim/host/users/user.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

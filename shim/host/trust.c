@@ -1,7 +1,7 @@
 #include "shim/host/trust.h"
 
 #include "base/cleanup.h"
-#include "shim/host/idmap.h"
+#include "shim/host/users/idmap.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 #include "shim/request/identity.h"
 
 #include "shim/host/trust.h"
-#include "shim/host/user.h"
+#include "shim/host/users/user.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -327,11 +327,14 @@ node_container() {
     run container_start
 }
 
-# As the kubelet does it: a start that containerd's end cut short is tried again, in a new container if this one ended.
+# As the kubelet does it: a start that containerd's end cut short is tried again, in a new container if this one ended or
+# its state is not known any more.
 node_ready() {
     container_exec /bin/flatbed-node ready && return
-    [ "$(container_state)" != 2 ] ||
-        { cri RemoveContainer "{\"container_id\":\"$CONTAINER\"}" && container_create "${NODE_CONTAINER[@]}"; }
+    [[ $(container_state) == [01] ]] || {
+        cri StopContainer "{\"container_id\":\"$CONTAINER\"}"
+        cri RemoveContainer "{\"container_id\":\"$CONTAINER\"}" && container_create "${NODE_CONTAINER[@]}"
+    }
     container_start
     false
 }
@@ -349,7 +352,7 @@ node_ready() {
     pod_run install flatbed '{}' runc 2
     node_container install "$(manifests pod "$KUBERNETES/base" flatbed-install docker.io/library/flatbed-node:1 \
         configmap="$FB_DIR/configmap" status="$FB_DIR/status")"
-    wait_for node_ready || { container_exec /bin/flatbed-node ready; false; }
+    wait_for node_ready || { container_exec /bin/flatbed-node ready; container_state; false; }
     container_exec /bin/flatbed-node alive
     run container_exec /bin/sh -c 'grep ^Cap /proc/self/status; grep Seccomp: /proc/self/status; echo >/bin/x'
     expect_match 'CapEff:[[:space:]]0000000000000000'

@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 #include "shim/account/passwd.h"
-#include "shim/host/group_names.h"
+#include "shim/host/users/group_names.h"
 
 #include <grp.h>
 #include <pwd.h>

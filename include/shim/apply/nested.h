@@ -13,7 +13,7 @@
 #define SHIM_NESTED_H
 
 #include "shim/apply/nested_hook.h"
-#include "shim/host/as_user.h"
+#include "shim/host/users/as_user.h"
 #include "shim/plan/decision/decision.h"
 #include "shim/policy/policy.h"
 #include "shim/request/facts.h"

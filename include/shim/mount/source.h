@@ -20,7 +20,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "shim/host/as_user.h"
+#include "shim/host/users/as_user.h"
 
 #include <stdbool.h>
 #include <sys/stat.h>

@@ -12,7 +12,7 @@
 
 #include "base/arena.h"
 #include "base/json/json.h"
-#include "shim/host/idmap.h"
+#include "shim/host/users/idmap.h"
 
 enum { SPEC_GROUPS = 1024 };
 

@@ -6,7 +6,7 @@
 #ifndef SHIM_STAGE_H
 #define SHIM_STAGE_H
 
-#include "shim/host/as_user.h"
+#include "shim/host/users/as_user.h"
 #include "shim/policy/policy.h"
 #include "shim/stage/cache/stage_cache.h"
 

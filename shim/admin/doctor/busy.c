@@ -4,7 +4,7 @@
 #include "base/fdio.h"
 #include "shim/admin/doctor/disk/disk_load.h"
 #include "shim/admin/doctor/disk/seconds.h"
-#include "shim/admin/doctor/store.h"
+#include "shim/admin/doctor/store/store.h"
 #include "shim/admin/engine/engine_stores.h"
 
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #include "base/fdio.h"
 #include "shim/admin/engine/engine_runtimes.h"
 #include "shim/admin/engine/runtime_program.h"
-#include "shim/host/user.h"
+#include "shim/host/users/user.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

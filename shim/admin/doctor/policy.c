@@ -1,7 +1,7 @@
 #include "shim/admin/doctor/doctor.h"
 
 #include "shim/admin/check/lint.h"
-#include "shim/admin/doctor/store.h"
+#include "shim/admin/doctor/store/store.h"
 #include "shim/admin/engine/nvidia_toolkit.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
 /* The stores of this host's engines. */
 #include "shim/admin/doctor/doctor.h"
 
-#include "shim/admin/doctor/store.h"
+#include "shim/admin/doctor/images/images.h"
+#include "shim/admin/doctor/store/store.h"
 #include "shim/admin/engine/engine_stores.h"
 
 void doctor_stores(const char *const *more, size_t more_count, struct diagnoses *out)

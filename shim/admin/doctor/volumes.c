@@ -3,7 +3,7 @@
 #include "shim/admin/doctor/doctor.h"
 
 #include "base/human.h"
-#include "shim/admin/doctor/store.h"
+#include "shim/admin/doctor/store/store.h"
 #include "shim/gather/tuning.h"
 
 #include <string.h>

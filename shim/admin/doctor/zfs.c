@@ -2,7 +2,7 @@
  * rules. */
 #include "shim/admin/doctor/doctor.h"
 
-#include "shim/admin/doctor/store.h"
+#include "shim/admin/doctor/store/store.h"
 #include "shim/admin/zfs/advice.h"
 #include "shim/admin/zfs/places.h"
 #include "shim/admin/zfs/rules.h"

@@ -4,7 +4,7 @@
 #include "shim/admin/explain/gpus.h"
 #include "shim/admin/explain/origin.h"
 #include "shim/host/process/patience.h"
-#include "shim/host/user.h"
+#include "shim/host/users/user.h"
 #include "shim/mount/source.h"
 #include "shim/mount/source_wait.h"
 #include "shim/oci/lowlevel.h"

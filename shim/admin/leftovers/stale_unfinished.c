@@ -3,9 +3,9 @@
 #include "base/files/atomic_file.h"
 #include "base/files/unfinished.h"
 #include "shim/admin/engine/engine_stores.h"
-#include "shim/host/as_user.h"
 #include "shim/host/process/channel.h"
 #include "shim/host/trust.h"
+#include "shim/host/users/as_user.h"
 #include "shim/mount/source_wait.h"
 
 #include <dirent.h>

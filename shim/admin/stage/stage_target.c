@@ -3,7 +3,7 @@
 #include "base/glob.h"
 #include "base/path.h"
 #include "shim/host/fd_path.h"
-#include "shim/host/user.h"
+#include "shim/host/users/user.h"
 #include "shim/mount/source.h"
 #include "shim/mount/source_wait.h"
 #include "shim/policy/registry_source.h"

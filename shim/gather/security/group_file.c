@@ -5,8 +5,8 @@
 #include "shim/account/account.h"
 #include "shim/gather/targets.h"
 #include "shim/host/fd_path.h"
-#include "shim/host/groups.h"
 #include "shim/host/trust.h"
+#include "shim/host/users/groups.h"
 #include "shim/mount/source.h"
 
 #include <fcntl.h>

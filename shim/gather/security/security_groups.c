@@ -1,7 +1,7 @@
 #include "shim/gather/bind_ids.h"
 #include "shim/gather/security/security_user.h"
-#include "shim/host/groups.h"
 #include "shim/host/trust.h"
+#include "shim/host/users/groups.h"
 
 static bool judges_groups(const struct policy_security *s, const struct spec *spec)
 {

@@ -1,7 +1,7 @@
 #include "shim/gather/security/security_user.h"
 
 #include "shim/host/trust.h"
-#include "shim/host/userns.h"
+#include "shim/host/users/userns.h"
 #include "shim/privilege/root_capability.h"
 
 #include <string.h>

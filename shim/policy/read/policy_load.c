@@ -2,7 +2,8 @@
 #include "base/path.h"
 #include "shim/host/trust.h"
 #include "shim/policy/policy.h"
-#include "shim/policy/read/policy_decode.h"
+#include "shim/policy/read/policy_order.h"
+#include "shim/policy/read/policy_read.h"
 
 #include <dirent.h>
 #include <fcntl.h>

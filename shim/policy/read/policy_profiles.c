@@ -1,7 +1,8 @@
 /*
  * The "profiles" section: each profile is a policy of its own, made of the top level and overrides.
  */
-#include "shim/policy/read/policy_decode.h"
+#include "shim/policy/read/policy_order.h"
+#include "shim/policy/read/sections/policy_sections.h"
 #include "shim/policy/template.h"
 
 #include <string.h>

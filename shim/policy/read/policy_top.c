@@ -1,5 +1,7 @@
 /* The order in which a policy is read: version, runtime and mode first, profiles last. */
-#include "shim/policy/read/policy_decode.h"
+#include "shim/policy/read/policy_order.h"
+#include "shim/policy/read/policy_read.h"
+#include "shim/policy/read/sections/policy_sections.h"
 
 #include <string.h>
 

@@ -17,7 +17,7 @@
 #define SHIM_CWD_RULE_H
 
 #include "base/json/json.h"
-#include "shim/host/as_user.h"
+#include "shim/host/users/as_user.h"
 #include "shim/oci/call.h"
 #include "shim/oci/spec.h"
 

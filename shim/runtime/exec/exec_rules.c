@@ -1,6 +1,6 @@
 #include "shim/runtime/exec/exec_rules.h"
 
-#include "shim/host/groups.h"
+#include "shim/host/users/groups.h"
 #include "shim/privilege/capability.h"
 #include "shim/privilege/realtime.h"
 #include "shim/privilege/root_capability.h"

@@ -6,7 +6,7 @@
 #ifndef SHIM_READER_IDS_H
 #define SHIM_READER_IDS_H
 
-#include "shim/host/as_user.h"
+#include "shim/host/users/as_user.h"
 
 #include <stdint.h>
 

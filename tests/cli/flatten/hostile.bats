@@ -171,7 +171,7 @@ tags() {
 }
 
 @test "--all-images replaces no other image of the daemon" {
-    python3 "$FLATTEN_LIB/fake_daemon.py" "$PWD/d" >daemon.out 2>&1 </dev/null 3>&- &
+    python3 "$FLATTEN_LIB/servers/fake_daemon.py" "$PWD/d" >daemon.out 2>&1 </dev/null 3>&- &
     DAEMON_PID=$!
     mkdir -p d/images
     wait_until test -S d/docker.sock

@@ -109,7 +109,7 @@ literal() {
 }
 
 @test "flatbed-policy(5) shows the preset as it is, and its example passes check" {
-    diff <(literal '.Ss Presets' | gojq .) <(sed 's#^ *//.*##' "$SOURCE/shim/policy/read/presets/shared-lab.json" | gojq .)
+    diff <(literal '.Ss Presets' | gojq .) <(sed 's#^ *//.*##' "$SOURCE/shim/policy/read/decode/presets/shared-lab.json" | gojq .)
     literal '.Sh EXAMPLES' >"$DIR/example.json"
     chmod 0644 "$DIR/example.json"
     run "$FLATBED" check --json "$DIR/example.json"
@@ -251,7 +251,7 @@ END
 
 @test "docs/shared-lab.md has each key of the preset, with a value that changes it, and README names propagation" {
     local key value
-    sed 's#^ *//.*##' "$SOURCE/shim/policy/read/presets/shared-lab.json" |
+    sed 's#^ *//.*##' "$SOURCE/shim/policy/read/decode/presets/shared-lab.json" |
         gojq -r 'to_entries[] | .key as $section | .value | keys[] | "\($section).\(.)"' >"$DIR/keys"
     grep -oE '^\| `(binds|security)\.[a-z_]+`' "$SOURCE/docs/shared-lab.md" | tr -d '|` ' | sort >"$DIR/documented"
     diff <(sort "$DIR/keys") "$DIR/documented"

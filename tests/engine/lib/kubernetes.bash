@@ -83,7 +83,7 @@ container_exec() {
     return "$(gojq .exit_code <<<"$answer")"
 }
 
-# container_state: 0 created, 1 running, 2 exited
+# container_state: 0 created, 1 running, 2 exited, 3 unknown to containerd
 container_state() { cri ContainerStatus "{\"container_id\":\"$CONTAINER\"}" | gojq -r .status.state; }
 
 kubernetes_remove_all() {

@@ -8,7 +8,7 @@
 #define SHIM_GROUP_FILE_H
 
 #include "base/buf.h"
-#include "shim/host/group_names.h"
+#include "shim/host/users/group_names.h"
 #include "shim/oci/spec.h"
 
 struct group_file {

@@ -12,7 +12,7 @@
 #ifndef SHIM_STAGE_COPY_H
 #define SHIM_STAGE_COPY_H
 
-#include "shim/host/as_user.h"
+#include "shim/host/users/as_user.h"
 #include "shim/stage/cache/stage_room.h"
 
 struct stage_source {

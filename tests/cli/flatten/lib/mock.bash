@@ -31,7 +31,7 @@ mock_settled() { [ -e "$MOCK/port" ] || ! kill -0 "$MOCK_PID"; }
 mock() {
     echo "$*" >"$MOCK/mode"
     [ -z "${MOCK_PID-}" ] || return 0
-    "${MOCK_WITHIN[@]}" python3 "$FLATTEN_LIB/mock_registry.py" "$MOCK" "$IMAGES/layout" \
+    "${MOCK_WITHIN[@]}" python3 "$FLATTEN_LIB/servers/mock_registry.py" "$MOCK" "$IMAGES/layout" \
         ${MOCK_TLS:+"$MOCK_TLS"} >"$MOCK/out" 2>&1 </dev/null 3>&- &
     MOCK_PID=$!
     wait_until mock_settled

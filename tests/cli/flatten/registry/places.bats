@@ -27,7 +27,7 @@ listener_settled() { [ -e listener/port ] || ! kill -0 "$LISTENER_PID"; }
 listen() {
     mkdir listener
     touch listener/log
-    "${MOCK_WITHIN[@]}" python3 "$FLATTEN_LIB/listener.py" listener "$1" \
+    "${MOCK_WITHIN[@]}" python3 "$FLATTEN_LIB/servers/listener.py" listener "$1" \
         >listener/out 2>&1 </dev/null 3>&- &
     LISTENER_PID=$!
     wait_until listener_settled
@@ -158,7 +158,7 @@ elsewhere() {
 @test "behind a proxy on this host, URLs that name this host are refused" {
     listen 127.0.0.1
     MOCK_TLS=$BATS_FILE_TMPDIR/ca mock target-blobs
-    python3 "$FLATTEN_LIB/proxy.py" "$PWD/proxy" connect >proxy.out 2>&1 </dev/null 3>&- &
+    python3 "$FLATTEN_LIB/servers/proxy.py" "$PWD/proxy" connect >proxy.out 2>&1 </dev/null 3>&- &
     PROXY_PID=$!
     wait_until test -e proxy.port
     HTTPS_PROXY=http://127.0.0.1:$(cat proxy.port)

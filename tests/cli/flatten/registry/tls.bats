@@ -205,7 +205,7 @@ ok_env() {
 
 # proxy WORD...: starts a proxy with these modes; PROXY is its address.
 proxy() {
-    python3 "$FLATTEN_LIB/proxy.py" "$PWD/proxy" "$@" >proxy.out 2>&1 </dev/null 3>&- &
+    python3 "$FLATTEN_LIB/servers/proxy.py" "$PWD/proxy" "$@" >proxy.out 2>&1 </dev/null 3>&- &
     PROXY_PID=$!
     wait_until test -e proxy.port
     PROXY=http://127.0.0.1:$(cat proxy.port)

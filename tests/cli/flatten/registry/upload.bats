@@ -125,7 +125,7 @@ chunks() { sed -n 's|^PATCH .* \([0-9]*\)-[0-9]*$|\1|p' "$MOCK/log" | awk '{ pri
     local name=registry.invalid:${REGISTRY#*:}
     printf '{"auths":{"%s":{"auth":"%s"}}}' "$name" "$(printf lab:secret | base64)" >auth.json
     export REGISTRY_AUTH_FILE=$PWD/auth.json SSL_CERT_FILE=$BATS_FILE_TMPDIR/tls/ca.pem
-    python3 "$FLATTEN_LIB/proxy.py" "$PWD/proxy" connect cut 100000000 >proxy.out 2>&1 \
+    python3 "$FLATTEN_LIB/servers/proxy.py" "$PWD/proxy" connect cut 100000000 >proxy.out 2>&1 \
         </dev/null 3>&- &
     MOCK_PID=$!
     wait_until test -e proxy.port

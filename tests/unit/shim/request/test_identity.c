@@ -3,7 +3,7 @@
 #include "tests/unit/lib/tempdir.h"
 
 #include "shim/host/process/child.h"
-#include "shim/host/user.h"
+#include "shim/host/users/user.h"
 #include "shim/request/facts.h"
 
 #include <signal.h>
