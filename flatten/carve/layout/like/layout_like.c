@@ -300,8 +300,8 @@ static int plan(struct planning *p, struct layout_like *out, struct err *err)
         layout_like_clear(out);
         if (plan_once(p, out, err) < 0 || is_slow(p, out, &slow, err) < 0)
             return -1;
-        if (slow)
-            like_choice_drop(&p->choice, slowest(p, out), LAYOUT_SLOW);
+        if (slow && like_choice_drop(&p->choice, slowest(p, out), LAYOUT_SLOW, err) < 0)
+            return -1;
     }
     return 0;
 }

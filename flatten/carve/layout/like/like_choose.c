@@ -1,6 +1,7 @@
 #include "flatten/carve/layout/like/like_choose.h"
 
 #include "flatten/carve/layout/layout_steps.h"
+#include "flatten/carve/layout/like/cover.h"
 
 void like_choice_clear(struct like_choice *c)
 {
@@ -108,23 +109,6 @@ static bool drop_unused(struct like_choice *c)
     return any;
 }
 
-/* Returns the kept layer with the most dead bytes for a byte to rewrite; SIZE_MAX if none has any.
- */
-static size_t deadest(const struct like_choice *c)
-{
-    size_t found = SIZE_MAX;
-    double most = 0;
-
-    for (size_t i = 0; i < layer_count(c); i++) {
-        double ratio = (double)dead_of(c, i) / ((double)c->view.live[i] + 1);
-        if (!c->kept[i] || dead_of(c, i) == 0 || ratio <= most)
-            continue;
-        most = ratio;
-        found = i;
-    }
-    return found;
-}
-
 /* Returns the kept layer with the fewest bytes to rewrite; SIZE_MAX if none is kept. */
 static size_t smallest(const struct like_choice *c)
 {
@@ -136,48 +120,48 @@ static size_t smallest(const struct like_choice *c)
     return found;
 }
 
-/* Takes back what was dropped first for little, and is not needed after what was dropped later. */
-static void take_back(struct like_choice *c)
+/* Drops the layers whose files take the fewest bytes to rewrite, so that enough dead ones go. */
+static int drop_dead(struct like_choice *c, struct err *err)
 {
-    for (size_t i = 0; i < layer_count(c); i++) {
-        if (c->fates[i] != LAYOUT_DEAD)
-            continue;
-        c->kept[i] = true;
-        look(c);
-        if (c->kept[i] && c->view.live[i] > 0 && !too_dead(c))
-            c->fates[i] = LAYOUT_KEPT;
-        else
-            c->kept[i] = false;
-    }
+    double most = c->max_dead / (1 - c->max_dead) * (double)c->total;
+    _cleanup_free_ struct cover_item *items = calloc(layer_count(c) + 1, sizeof(*items));
+    _cleanup_free_ bool *chosen = calloc(layer_count(c) + 1, sizeof(*chosen));
+
+    if (!items || !chosen)
+        return err_nomem(err);
+    for (size_t i = 0; i < layer_count(c); i++)
+        if (c->kept[i])
+            items[i] = (struct cover_item){c->view.live[i], dead_of(c, i)};
+    if (cover_choose(items, layer_count(c), (uint64_t)((double)c->dead - most) + 1, chosen, err) <
+        0)
+        return -1;
+    for (size_t i = 0; i < layer_count(c); i++)
+        if (chosen[i] && items[i].worth > 0)
+            drop(c, i, LAYOUT_DEAD);
     look(c);
+    return 0;
 }
 
 /* Drops layers until neither the dead bytes nor the layers are too many. */
-static void choose(struct like_choice *c)
+static int choose(struct like_choice *c, struct err *err)
 {
-    size_t layer;
-
     do
         look(c);
     while (drop_unused(c));
-    bool dropped = false;
-    while (too_dead(c) && (layer = deadest(c)) != SIZE_MAX) {
-        drop(c, layer, LAYOUT_DEAD);
-        dropped = true;
-        look(c);
-    }
-    if (dropped)
-        take_back(c);
+    while (too_dead(c))
+        if (drop_dead(c, err) < 0)
+            return -1;
     while (c->count > 0 && too_many(c)) {
         drop(c, smallest(c), LAYOUT_MANY);
         look(c);
     }
+    return 0;
 }
 
-void like_choice_drop(struct like_choice *c, size_t layer, enum layout_fate fate)
+int like_choice_drop(struct like_choice *c, size_t layer, enum layout_fate fate, struct err *err)
 {
     drop(c, layer, fate);
-    choose(c);
+    return choose(c, err);
 }
 
 /* ---- all ---- */
@@ -207,6 +191,5 @@ int like_choose(const struct layout_input *in, const struct layout_identity *ide
     for (size_t i = 0; i < previous->layer_count; i++)
         if (previous->layers[i].state && out->kept[i])
             drop(out, i, LAYOUT_STATE);
-    choose(out);
-    return 0;
+    return choose(out, err);
 }

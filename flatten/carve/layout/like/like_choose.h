@@ -29,7 +29,8 @@ int like_choose(const struct layout_input *in, const struct layout_identity *ide
                 double max_dead, struct like_choice *out, struct err *err) must_check;
 
 /* Drops a layer, for that reason, and chooses again. */
-void like_choice_drop(struct like_choice *c, size_t layer, enum layout_fate fate);
+int like_choice_drop(struct like_choice *c, size_t layer, enum layout_fate fate,
+                     struct err *err) must_check;
 
 /* Returns true if a file belongs to the state layer when it is new. */
 bool like_is_state(const struct layout_input *in, size_t file);
