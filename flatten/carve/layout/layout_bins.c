@@ -213,15 +213,22 @@ static int by_place(const void *a, const void *b, void *ctx)
     return left->bytes < right->bytes ? -1 : left->bytes > right->bytes;
 }
 
-/* Rules for neighbours that may become one layer, strictest first. */
-enum joining { JOIN_WITHIN_CAP, JOIN_TIER, JOIN_BELOW_STATE, JOIN_ANY };
+/*
+ * Rules for neighbours that may become one layer, strictest first. A large group stays alone while
+ * others can be joined: it adds little to lookups, and a version that changes it changes no other.
+ */
+enum joining { JOIN_SHARED, JOIN_WITHIN_CAP, JOIN_TIER, JOIN_BELOW_STATE, JOIN_ANY };
 
 static bool may_join(const struct layout_bin *a, const struct layout_bin *b, uint64_t cap,
                      enum joining how)
 {
+    bool within = a->tier == b->tier && a->bytes + b->bytes <= cap;
+
     switch (how) {
+    case JOIN_SHARED:
+        return within && !a->alone && !b->alone;
     case JOIN_WITHIN_CAP:
-        return a->tier == b->tier && a->bytes + b->bytes <= cap;
+        return within;
     case JOIN_TIER:
         return a->tier == b->tier;
     case JOIN_BELOW_STATE:
@@ -266,9 +273,11 @@ static void join_pair(struct layout_bins *b, size_t *order, size_t *count, size_
 static bool join_bins(struct layout_bins *b, size_t *order, size_t *count, uint64_t cap,
                       size_t limit, bool force)
 {
+    const enum joining most = force ? JOIN_ANY : JOIN_WITHIN_CAP;
+
     while (*count > limit) {
-        size_t at = find_pair(b, order, *count, cap, JOIN_WITHIN_CAP);
-        for (enum joining how = JOIN_TIER; force && at == SIZE_MAX && how <= JOIN_ANY; how++)
+        size_t at = SIZE_MAX;
+        for (enum joining how = JOIN_SHARED; at == SIZE_MAX && how <= most; how++)
             at = find_pair(b, order, *count, cap, how);
         if (at == SIZE_MAX)
             return false;

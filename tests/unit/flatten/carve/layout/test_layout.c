@@ -127,6 +127,26 @@ static void test_limit(void **state)
 }
 
 /* An image without files has the state layer. */
+/* Fewer layers: two of many packages become one, though two large files are smaller. */
+static void test_large_files_stay_alone(void **state)
+{
+    struct sample *s = sample_new();
+    uint32_t shards[3];
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++)
+        shards[i] = sample_addf(s, 0, 290, "models/shard-%u", i);
+    for (unsigned i = 0; i < 16; i++)
+        add_numbered(s, TIER_SYSTEM, i, 50);
+    _cleanup_layout_ struct layout all = sample_layout(s, 1000, 0);
+    _cleanup_layout_ struct layout fewer = sample_layout(s, 1000, 5);
+    assert_int_equal(all.count, 6);
+    assert_int_equal(fewer.count, 5);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(layer_of(&fewer, shards[i])->files, 1);
+    sample_free(s);
+}
+
 static void test_empty(void **state)
 {
     struct sample *s = sample_new();
@@ -182,7 +202,7 @@ UNIT_SUITE(test_layout)
         cmocka_unit_test(test_tiers),         cmocka_unit_test(test_cap),
         cmocka_unit_test(test_flat),          cmocka_unit_test(test_limit),
         cmocka_unit_test(test_empty),         cmocka_unit_test(test_dirs_of_state),
-        cmocka_unit_test(test_hostile_names),
+        cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_large_files_stay_alone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
