@@ -10,11 +10,11 @@ struct relay {
     size_t block_size;
     uint64_t made, used[RELAY_MOST_CONSUMERS]; /* blocks, by the producer and by each consumer */
     bool ended, stopped;
-    struct err end, stop; /* why */
-    size_t filled;        /* bytes in the producer's block; used by the producer alone */
-    bool has_room;        /* that block is free; used by the producer alone */
-    size_t last_len;      /* of the last block, once ended */
-    unsigned char *memory;
+    struct err end, stop;    /* why */
+    size_t filled;           /* bytes in the producer's block; used by the producer alone */
+    bool has_room;           /* that block is free; used by the producer alone */
+    size_t last_len;         /* of the last block, once ended */
+    unsigned char *memory[]; /* of each block, once it is used: most layers are small */
 };
 
 struct hub *hub_new(struct err *err)
@@ -40,16 +40,12 @@ void hub_free(struct hub *hub)
 struct relay *relay_new(struct hub *hub, unsigned consumers, unsigned blocks, size_t block_size,
                         struct err *err)
 {
-    struct relay *r = calloc(1, sizeof(*r));
-    unsigned char *memory = malloc(blocks * block_size);
+    struct relay *r = calloc(1, sizeof(*r) + blocks * sizeof(*r->memory));
 
-    if (!r || !memory) {
-        free(r);
-        free(memory);
+    if (!r) {
         err_nomem(err);
         return NULL;
     }
-    r->memory = memory;
     r->consumers = consumers;
     r->blocks = blocks;
     r->block_size = block_size;
@@ -59,13 +55,14 @@ struct relay *relay_new(struct hub *hub, unsigned consumers, unsigned blocks, si
 
 void relay_free(struct relay *r)
 {
-    free(r->memory);
+    for (unsigned i = 0; i < r->blocks; i++)
+        free(r->memory[i]);
     free(r);
 }
 
-static unsigned char *block_at(const struct relay *r, uint64_t number)
+static size_t slot_of(const struct relay *r, uint64_t number)
 {
-    return r->memory + number % r->blocks * r->block_size;
+    return (size_t)(number % r->blocks);
 }
 
 /* True if a consumer has more than that many blocks to go. */
@@ -110,9 +107,16 @@ static void pass_block(struct relay *r)
 
 int relay_reserve(struct relay *r, void **to, size_t *room, struct err *err)
 {
+    unsigned char **block = &r->memory[slot_of(r, r->made)];
+
     if (!r->has_room && await_room(r, err) < 0)
         return -1;
-    *to = block_at(r, r->made) + r->filled;
+    if (!*block && !(*block = malloc(r->block_size))) {
+        err_nomem(err);
+        relay_stop(r, err);
+        return -1;
+    }
+    *to = *block + r->filled;
     *room = r->block_size - r->filled;
     return 0;
 }
@@ -174,7 +178,7 @@ int relay_present(const struct relay *r, unsigned consumer, const void **data, s
     }
     if (at == r->made)
         return 0;
-    *data = block_at(r, at);
+    *data = r->memory[slot_of(r, at)];
     *len = r->ended && r->last_len && at == r->made - 1 ? r->last_len : r->block_size;
     return 1;
 }

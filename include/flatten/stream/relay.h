@@ -44,7 +44,10 @@ void relay_free(struct relay *r);
 DEFINE_CLEANUP(relay, struct relay, relay_free)
 #define _cleanup_relay_ _cleanup_(cleanup_relay)
 
-/* Appends bytes (`data` NULL: zeros), and waits for room. -1 with the error of a consumer. */
+/*
+ * Appends bytes (`data` NULL: zeros), and waits for room. -1 with the error of a consumer, or
+ * without memory, which stops all threads.
+ */
 int relay_write(struct relay *r, const void *data, size_t len, struct err *err) must_check;
 
 /*
