@@ -14,8 +14,9 @@ struct registry {
     char *mount_from;
     char *base; /* "https://HOST[:PORT]" */
     struct http_reach reach;
-    bool answered;  /* the server has answered: a refused connection may pass */
-    uint64_t chunk; /* bytes, as uploads have settled on; 0: not known, UINT64_MAX: no chunks */
+    bool answered; /* the server has answered: a refused connection may pass */
+    /* bytes, as uploads have settled on; 0: not known, UINT64_MAX: no chunks */
+    _Atomic uint64_t chunk;
 };
 
 /* True for a status that may pass: 408, 429, 500, 502 to 504. */

@@ -319,11 +319,13 @@ static int run_upload(struct upload *u, struct http_reply *reply, struct err *er
 void upload_init(struct registry *r, struct http *h, const struct http_body *body,
                  struct upload *out)
 {
+    uint64_t chunk = r->chunk;
+
     *out = (struct upload){.r = r,
                            .h = h,
                            .body = body,
-                           .in_one = r->chunk == UINT64_MAX,
-                           .chunk = r->chunk ? r->chunk : CHUNK};
+                           .in_one = chunk == UINT64_MAX,
+                           .chunk = chunk ? chunk : CHUNK};
 }
 
 bool upload_ahead(struct upload *u)

@@ -8,15 +8,15 @@
 #include <string.h>
 
 /*
- * A registry as a destination. Each layer is uploaded from a temporary file while it is made;
- * nobody sees it before the manifest, which is put last.
+ * A registry as a destination. Each layer is uploaded from a temporary file while it is made, and
+ * while the next ones are; nobody sees it before the manifest, which is put last.
  */
 struct registry_sink {
     struct sink base;
     struct registry *registry;
     struct http *http;
-    int fd;                       /* temporary file of the layer that was begun; or -1 */
-    struct registry_ahead *ahead; /* the upload of that layer; or NULL */
+    struct registry_uploads *layers;
+    int fd; /* temporary file of the layer that was begun; or -1 */
     char *name;
 };
 
@@ -25,14 +25,11 @@ static int begin_layer(struct sink *base, bool once, int *fd, off_t *offset, str
     struct registry_sink *s = (struct registry_sink *)base;
 
     (void)once;
-    cleanup_registry_ahead(&s->ahead);
-    s->ahead = NULL;
-    if (s->fd < 0 && (s->fd = temporary_file_open(err)) < 0)
+    cleanup_fd(&s->fd);
+    if ((s->fd = temporary_file_open(err)) < 0)
         return -1;
-    if (ftruncate(s->fd, 0) < 0)
-        return err_sys(err, "truncate");
-    if (!(s->ahead = registry_ahead_start(s->registry, s->fd, err)))
-        return -1;
+    if (registry_uploads_begin(s->layers, s->fd, err) < 0)
+        return err_wrap(err, "docker://%s", s->name);
     *fd = s->fd;
     *offset = 0;
     return 0;
@@ -42,10 +39,8 @@ static int end_layer(struct sink *base, const struct written_layer *layer, struc
 {
     struct registry_sink *s = (struct registry_sink *)base;
 
-    if (registry_ahead_finish(s->ahead, s->http, &layer->digest, layer->size, err) < 0)
-        return err_wrap(err, "docker://%s", s->name);
-    cleanup_registry_ahead(&s->ahead);
-    s->ahead = NULL;
+    (void)err;
+    registry_uploads_end(s->layers, &layer->digest, layer->size);
     cleanup_fd(&s->fd); /* duplicates of it stay readable */
     s->fd = -1;
     return 0;
@@ -96,8 +91,7 @@ static int publish_images(struct sink *base, const struct sink_image *images, si
                           struct err *err)
 {
     struct registry_sink *s = (struct registry_sink *)base;
-
-    int rc = 0;
+    int rc = registry_uploads_wait(s->layers, err);
 
     for (size_t i = 0; rc == 0 && i < count; i++)
         rc = push_config(s, &images[i], err);
@@ -110,7 +104,7 @@ static void release_sink(struct sink *base)
 {
     struct registry_sink *s = (struct registry_sink *)base;
 
-    cleanup_registry_ahead(&s->ahead);
+    cleanup_registry_uploads(&s->layers);
     cleanup_http(&s->http);
     cleanup_registry(&s->registry);
     cleanup_fd(&s->fd);
@@ -140,6 +134,7 @@ struct sink *sink_open_registry(const struct reference *ref, struct err *err)
     }
     if (!(s->registry = registry_open(ref->name, &ref->registry, "pull,push", err)) ||
         !(s->http = registry_http(s->registry, NULL, err)) ||
+        !(s->layers = registry_uploads_new(s->registry, err)) ||
         registry_push_probe(s->registry, s->http, err) < 0) {
         err_wrap(err, "docker://%s", ref->name);
         return NULL;

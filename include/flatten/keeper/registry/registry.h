@@ -135,27 +135,35 @@ int registry_has_blob(struct registry *r, struct http *h, const struct digest *d
 int registry_push_blob(struct registry *r, struct http *h, const struct digest *digest,
                        const struct http_body *body, struct err *err) must_check;
 
-struct registry_ahead;
+struct registry_uploads;
 
 /*
- * Starts a thread that uploads a blob while its file grows, from offset 0, in chunks. Whatever it
- * sends is nobody's before registry_ahead_finish. The registry and the file are borrowed; the
- * caller may go on using the registry in one other thread.
+ * Makes a place for uploads of up to four blobs side by side, each while its file grows. The
+ * registry, borrowed, may be used in one other thread meanwhile.
  */
-struct registry_ahead *registry_ahead_start(struct registry *r, int fd, struct err *err) must_check;
+struct registry_uploads *registry_uploads_new(struct registry *r, struct err *err) must_check;
 
 /*
- * Uploads the rest of the file, which is complete, unless registry_has_blob; by `h`, which must
- * outlive `a`.
+ * Begins a blob, whose bytes are in the file from offset 0 on: a thread uploads them in chunks
+ * while they are written. The file is borrowed. Waits while four blobs are on their way, and fails
+ * if one has failed. A blob that was begun and not ended is given up.
  */
-int registry_ahead_finish(struct registry_ahead *a, struct http *h, const struct digest *digest,
-                          uint64_t size, struct err *err) must_check;
+int registry_uploads_begin(struct registry_uploads *u, int fd, struct err *err) must_check;
 
-/* Ends the thread, cancels what is not finished, and frees it. */
-void registry_ahead_free(struct registry_ahead *a);
+/*
+ * Ends the blob that was begun: its file is complete. The rest is uploaded, unless
+ * registry_has_blob, while the caller goes on.
+ */
+void registry_uploads_end(struct registry_uploads *u, const struct digest *digest, uint64_t size);
 
-DEFINE_CLEANUP(registry_ahead, struct registry_ahead, registry_ahead_free)
-#define _cleanup_registry_ahead_ _cleanup_(cleanup_registry_ahead)
+/* Waits until all blobs that were ended are there. -1 with the error of the first that failed. */
+int registry_uploads_wait(struct registry_uploads *u, struct err *err) must_check;
+
+/* Ends the threads, cancels what is not complete, and frees it. */
+void registry_uploads_free(struct registry_uploads *u);
+
+DEFINE_CLEANUP(registry_uploads, struct registry_uploads, registry_uploads_free)
+#define _cleanup_registry_uploads_ _cleanup_(cleanup_registry_uploads)
 
 /* Starts an upload and cancels it. Returns -1 if the registry refuses it. */
 int registry_push_probe(struct registry *r, struct http *h, struct err *err) must_check;

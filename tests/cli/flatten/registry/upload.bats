@@ -114,6 +114,26 @@ chunks() { sed -n 's|^PATCH .* \([0-9]*\)-[0-9]*$|\1|p' "$MOCK/log" | awk '{ pri
     [ "$(chunks)" = "0 64" ]
 }
 
+@test "the layers of carve are uploaded side by side, and the manifest comes last" {
+    mock together
+    ok carve -q --layers=4 "$IMAGES/old.tar" "docker://$HOST/lab/image:new"
+    same "docker://$HOST/lab/image:new" "$IMAGES/old.tar"
+    [ "$(count '^PUT .*/upload/')" -ge 3 ] # two layers at least, and the config
+    [[ $(tail -n 1 "$MOCK/tags") == "new "* ]]
+}
+
+@test "a layer that is refused ends the uploads of the others, and no manifest is put" {
+    mock refuse-put
+    fails 2 "uploading sha256:" carve -q --layers=4 "$IMAGES/old.tar" "docker://$HOST/lab/image:new"
+    [[ $stderr == *"not this one (BLOB_UPLOAD_INVALID)"* ]]
+    [ "$(count '^PUT .*/manifests/')" -eq 0 ]
+    local upload
+    for ((upload = 1; upload <= $(count '^POST '); upload++)); do
+        grep -qE "^(PUT|DELETE) /v2/upload/$upload\?" "$MOCK/log" # complete, or cancelled
+    done
+    [ "$(count '^DELETE ')" -ge 2 ] # the probe, and the layer that was refused
+}
+
 @test "503 between chunks and tokens that expire are handled" {
     mock token expiring busy-patch
     pushes

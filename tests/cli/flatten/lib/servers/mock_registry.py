@@ -45,6 +45,8 @@ MODES = {
     "evil-token": "gives a token with a line break",
     "ftp-realm": "wants tokens from ftp://",
     "away-realm": "wants tokens from http://127.0.0.1@example.invalid",
+    "together": "answers the first upload only when a second is complete",
+    "refuse-put": "400 to the first upload when it is complete",
     "drop-put": "breaks the connection of the first upload",
     "put-liar": "says it stored another manifest",
     "mute": "stores a manifest, and does not answer",
@@ -90,7 +92,7 @@ if os.path.exists(os.path.join(DIR, "root.json")):  # another manifest than the 
         text = f.read()
     tags["v1"] = "sha256:" + hashlib.sha256(text).hexdigest()
     blobs[tags["v1"]] = text
-lock = threading.Lock()
+lock, meeting = threading.Lock(), threading.Barrier(2)
 
 
 def modes():
@@ -428,6 +430,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with lock, open(os.path.join(DIR, "tags"), "a") as f:
             f.write(f"{name} {digest}\n")
 
+    def together(self):
+        """Holds the first upload until the second is complete. Returns False if there is none."""
+        try:
+            state["met"] = state.get("met") or meeting.wait(60) >= 0
+        except threading.BrokenBarrierError:
+            return False
+        return True
+
     def do_PUT(self):
         self.note()
         if "drop-put" in modes() and not state["dropped"]:
@@ -441,6 +451,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if number is None:
                 return None
             self.drain()
+            if self.once("refuse-put"):
+                return self.error(400, "BLOB_UPLOAD_INVALID", "not this one")
+            if "together" in modes() and not self.together():
+                return self.error(400, "BLOB_UPLOAD_INVALID", "alone")
             self.body = bytes(uploads.pop(number)) + self.body
         else:
             self.drain()
