@@ -86,14 +86,25 @@ def new_bytes(before, after):
     return sum(size for digest, size in after.items() if digest not in before)
 
 
-def entries(path):
-    """{name: what is equal in equal files} of a tar file."""
-    found = {}
-    with tarfile.open(path) as tar:
-        for info in tar:
-            content = hashlib.file_digest(tar.extractfile(info), "sha256").hexdigest() if info.isreg() else ""
-            found[info.name] = (info.type, info.mode, info.uid, info.gid, info.mtime, info.linkname, content)
-    return found
+class Tree:
+    """The merged tree of a version: {name: what is equal in equal files}; while in use, as a tar file, too."""
+
+    def __init__(self, bench, name):
+        self.path, self.entries = bench.flat(name), {}
+        with tarfile.open(self.path) as tar:
+            for info in tar:
+                content = hashlib.file_digest(tar.extractfile(info), "sha256").hexdigest() if info.isreg() else ""
+                self.entries[info.name] = (info.type, info.mode, info.uid, info.gid, info.mtime, info.linkname, content)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *failure):
+        os.unlink(self.path)
+
+    def differing(self, before):
+        """The names of files that another tree does not have like this."""
+        return {name for name, what in self.entries.items() if before.entries.get(name) != what}
 
 
 def packed(path, wanted):
@@ -114,15 +125,11 @@ def packed(path, wanted):
 
 def bounds(bench, before, after):
     """Compressed bytes of the files that differ, and of the packages that changed."""
-    old_path, new_path = bench.flat(before), bench.flat(after)
-    old = entries(old_path)
-    differing = {name for name, what in entries(new_path).items() if old.get(name) != what}
-    with open(bench.path(after + "/owned"), "rb") as file:
-        owned = {os.fsdecode(name) for name in file.read().split(b"\0") if name}
-    result = packed(new_path, differing)[1], packed(new_path, owned | differing)[1]
-    os.unlink(old_path)
-    os.unlink(new_path)
-    return result
+    with Tree(bench, before) as old, Tree(bench, after) as new:
+        differing = new.differing(old)
+        with open(bench.path(after + "/owned"), "rb") as file:
+            owned = {os.fsdecode(name) for name in file.read().split(b"\0") if name}
+        return packed(new.path, differing)[1], packed(new.path, owned | differing)[1]
 
 
 def mb(size):
@@ -186,7 +193,7 @@ def update(bench, with_pulls):
 
 def lineage(bench, count):
     """Each version like the one before."""
-    total, changed, was_built = 0, 0, None
+    total, changed, was_built, was_tree = 0, 0, None, None
     print("\nA lineage: MB that the version before does not have\n")
     heading("version", "differing files, MB", "as built", "squashed", "carved --like", "layers", "dead", "mean probes")
     for version in range(1, count + 1):
@@ -195,8 +202,9 @@ def lineage(bench, count):
         carved = bench.carve(built, "carved-%d" % version, like)
         squashed = bench.squash(built)
         after, layers = bench.blobs(carved), bench.analysis(carved)
+        with Tree(bench, built) as tree:
+            files = packed(tree.path, tree.differing(was_tree))[1] if was_tree else None
         if was_built:
-            files = bounds(bench, was_built, built)[0]
             transfer = new_bytes(bench.blobs(like), after)
             total, changed = total + transfer, changed + files
             row(version, mb(files), mb(new_bytes(bench.blobs(was_built), bench.blobs(built))),
@@ -207,7 +215,7 @@ def lineage(bench, count):
             row(version, "", mb(sum(bench.blobs(built).values())), mb(sum(bench.blobs(squashed).values())),
                 mb(sum(after.values())), layers[0], "%.1f %%" % (100 * layers[1]), "%.3f" % layers[2])
         bench.remove(squashed)
-        was_built = built
+        was_built, was_tree = built, tree
     print("\nAll versions after the first: %s MB differ, %s MB are transferred (%.2f times)." %
           (mb(changed), mb(total), total / changed))
 

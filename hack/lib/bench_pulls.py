@@ -1,5 +1,5 @@
 """Seconds of real pulls, for hack/bench-carve --pulls: a registry, a proxy that holds each connection to a rate, a
-private dockerd, and podman with a store of its own."""
+private dockerd, podman with a store of its own, and skopeo, which unpacks nothing."""
 import os
 import shutil
 import socket
@@ -117,6 +117,25 @@ class Podman:
         pass
 
 
+class Skopeo:
+    """Fetches into an OCI layout, which keeps the blobs of version 1: what a pull takes without unpacking."""
+
+    name = "skopeo, no unpacking"
+
+    def __init__(self, directory):
+        self.directory = directory
+
+    def pull(self, image):
+        subprocess.run(["skopeo", "copy", "-q", "--src-tls-verify=false", "docker://" + image,
+                        "oci:%s:1" % self.directory], check=True)
+
+    def empty(self):
+        shutil.rmtree(self.directory)
+
+    def stop(self):
+        pass
+
+
 def wait_for(condition, log):
     for _ in range(300):
         found = condition()
@@ -149,7 +168,7 @@ def measure(directory, versions):
         for number, (_, first, second) in enumerate(versions):
             registry.push(first, "first-%d" % number)
             registry.push(second, "second-%d" % number)
-        engines += [Docker(directory + "/docker"), Podman(directory + "/podman")]
+        engines += [Docker(directory + "/docker"), Podman(directory + "/podman"), Skopeo(directory + "/skopeo")]
         for engine in engines:
             for number, (label, _, _) in enumerate(versions):
                 image = "127.0.0.1:%d/bench/%%s-%d:1" % (proxy.port, number)
@@ -162,5 +181,5 @@ def measure(directory, versions):
     finally:
         for started in [*engines, registry]:
             started.stop()
-        for name in ("registry", "docker", "podman"):
+        for name in ("registry", "docker", "podman", "skopeo"):
             shutil.rmtree(directory + "/" + name, ignore_errors=True)
