@@ -1,7 +1,7 @@
 #include "flatten/carve/carve.h"
 
+#include "flatten/carve/carve_layers.h"
 #include "flatten/carve/carve_tree.h"
-#include "flatten/carve/carve_write.h"
 #include "flatten/carve/inventory_list.h"
 #include "flatten/carve/previous.h"
 #include "flatten/squash/describe_image.h"
@@ -198,18 +198,19 @@ static int write_layers(struct carving *c, struct sink *sink, struct squashed *o
                                     .kept = c->like.kept,
                                     .whiteouts = c->like.whiteouts,
                                     .whiteout_count = c->like.whiteout_count};
-    _cleanup_(carve_writer_clear) struct carve_writer files = {0};
+    _cleanup_free_ uint64_t *entries = calloc(plan.layer_count + 1, sizeof(*entries));
 
-    if (carve_writer_init(&files, &plan, err) < 0)
-        return -1;
-    for (size_t i = 0; i < plan.layer_count; i++) {
-        if (sink &&
-            carve_put_layer(&files, i, c->options, c->tree.reading.hasher, sink, out, err) < 0)
-            return -1;
-        out->count++;
+    if (!entries)
+        return err_nomem(err);
+    if (!sink) {
+        out->count += plan.layer_count;
+        return 0;
     }
-    if (sink)
-        out->report.entries_out = files.entries;
+    if (carve_put_layers(&plan, c->options, sink, out, entries, err) < 0)
+        return -1;
+    out->report.entries_out = 0;
+    for (size_t i = 0; i < plan.layer_count; i++)
+        out->report.entries_out += entries[i];
     return 0;
 }
 

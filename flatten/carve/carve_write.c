@@ -18,14 +18,13 @@ static bool describes(const struct carve_plan *p, uint32_t dir, size_t layer)
 
 /*
  * Returns the layer that lists the node: that of the file, or the newest for a directory that it
- * describes and for a whiteout (marked); layer_count for none.
+ * describes and for a whiteout; layer_count for none.
  */
-static size_t layer_of(const struct carve_writer *w, uint32_t node)
+static size_t layer_of(const struct carve_plan *p, uint32_t node, bool whiteout)
 {
-    const struct carve_plan *p = w->plan;
     const struct spool_record *r = spool_at(p->spool, node);
 
-    if (w->marks[node])
+    if (whiteout)
         return p->layer_count - 1;
     if (!r)
         return p->layer_count;
@@ -35,55 +34,69 @@ static size_t layer_of(const struct carve_writer *w, uint32_t node)
     return layer == CARVE_ELSEWHERE ? p->layer_count : layer;
 }
 
-/* Lists the nodes of each layer in the given order. */
-static void list_nodes(struct carve_writer *w, const uint32_t *order)
+/* Lists the nodes of each layer in the given order. `whiteouts`: by node. */
+static void list_nodes(struct carve_lists *l, const uint32_t *order, const bool *whiteouts)
 {
-    size_t count = tree_count(w->plan->spool->tree), layers = w->plan->layer_count;
-    size_t *next = w->starts + 1;
+    size_t count = tree_count(l->plan->spool->tree), layers = l->plan->layer_count;
+    size_t *next = l->starts + 1;
 
     for (size_t i = 0; i < count; i++)
-        next[layer_of(w, order[i])]++;
+        next[layer_of(l->plan, order[i], whiteouts[order[i]])]++;
     for (size_t layer = 1; layer <= layers; layer++)
-        w->starts[layer] += w->starts[layer - 1];
-    size_t end = w->starts[layers];
+        l->starts[layer] += l->starts[layer - 1];
+    size_t end = l->starts[layers];
     /* next[layer] is the end of the layer; filled backwards, it becomes its start. */
     for (size_t i = count; i-- > 0;) {
-        size_t layer = layer_of(w, order[i]);
+        size_t layer = layer_of(l->plan, order[i], whiteouts[order[i]]);
         if (layer < layers)
-            w->nodes[--next[layer]] = order[i];
+            l->nodes[--next[layer]] = order[i];
     }
-    memmove(w->starts, next, layers * sizeof(*next));
-    w->starts[layers] = end;
+    memmove(l->starts, next, layers * sizeof(*next));
+    l->starts[layers] = end;
 }
 
-int carve_writer_init(struct carve_writer *w, const struct carve_plan *plan, struct err *err)
+int carve_lists_init(struct carve_lists *l, const struct carve_plan *plan, struct err *err)
 {
     uint32_t count = tree_count(plan->spool->tree);
     _cleanup_free_ uint32_t *order = order_paths(plan->spool->tree, err);
+    _cleanup_free_ bool *whiteouts = calloc(count, sizeof(*whiteouts));
 
-    *w = (struct carve_writer){.plan = plan};
+    *l = (struct carve_lists){.plan = plan};
     if (!order)
         return -1;
-    w->nodes = calloc(count, sizeof(*w->nodes));
-    w->starts = calloc(plan->layer_count + 2, sizeof(*w->starts));
-    w->marks = calloc(count, sizeof(*w->marks));
-    w->first_name = calloc(plan->spool->record_count + 1, sizeof(*w->first_name));
-    w->block = malloc(BLOCK);
-    if (!w->nodes || !w->starts || !w->marks || !w->first_name || !w->block)
+    l->nodes = calloc(count, sizeof(*l->nodes));
+    l->starts = calloc(plan->layer_count + 2, sizeof(*l->starts));
+    l->first_name = calloc(plan->spool->record_count + 1, sizeof(*l->first_name));
+    if (!whiteouts || !l->nodes || !l->starts || !l->first_name)
         return err_nomem(err);
     for (size_t i = 0; i < plan->whiteout_count; i++)
-        w->marks[plan->whiteouts[i]] = 1;
-    list_nodes(w, order);
-    memset(w->marks, 0, count * sizeof(*w->marks));
+        whiteouts[plan->whiteouts[i]] = true;
+    list_nodes(l, order, whiteouts);
     return 0;
+}
+
+void carve_lists_clear(struct carve_lists *l)
+{
+    free(l->nodes);
+    free(l->starts);
+    free(l->first_name);
+}
+
+int carve_writer_init(struct carve_writer *w, struct carve_lists *lists,
+                      const atomic_bool *given_up, struct err *err)
+{
+    uint32_t count = tree_count(lists->plan->spool->tree);
+
+    *w = (struct carve_writer){.lists = lists,
+                               .given_up = given_up,
+                               .marks = calloc(count, sizeof(*w->marks)),
+                               .block = malloc(BLOCK)};
+    return w->marks && w->block ? 0 : err_nomem(err);
 }
 
 void carve_writer_clear(struct carve_writer *w)
 {
-    free(w->nodes);
-    free(w->starts);
     free(w->marks);
-    free(w->first_name);
     free(w->block);
     buf_free(&w->path);
     buf_free(&w->target);
@@ -111,16 +124,16 @@ static struct archive_entry *neutral_header(struct archive_entry *header, struct
 static int put_dir(struct carve_writer *w, uint32_t node, size_t layer, struct entry_sink *to,
                    struct err *err)
 {
-    const struct spool_record *r = spool_at(w->plan->spool, node);
-    bool described = describes(w->plan, node, layer);
-    const char *path = tree_path_in(w->plan->spool->tree, node, &w->path);
+    const struct spool_record *r = spool_at(w->lists->plan->spool, node);
+    bool described = describes(w->lists->plan, node, layer);
+    const char *path = tree_path_in(w->lists->plan->spool->tree, node, &w->path);
 
     w->marks[node] = (uint16_t)(layer + 1);
     if (!r)
         return 0;
     if (!path)
         return err_nomem(err);
-    _cleanup_entry_ struct archive_entry *header = spool_header(w->plan->spool, r, err);
+    _cleanup_entry_ struct archive_entry *header = spool_header(w->lists->plan->spool, r, err);
     _cleanup_entry_ struct archive_entry *neutral =
         header && !described ? neutral_header(header, err) : NULL;
     if (!header || (!described && !neutral))
@@ -132,7 +145,7 @@ static int put_dir(struct carve_writer *w, uint32_t node, size_t layer, struct e
 /* Returns the outermost directory above the node that the layer does not have yet. */
 static uint32_t find_missing(const struct carve_writer *w, uint32_t node, size_t layer)
 {
-    const struct tree *tree = w->plan->spool->tree;
+    const struct tree *tree = w->lists->plan->spool->tree;
     uint32_t missing = TREE_NONE;
 
     for (uint32_t dir = tree_parent(tree, node); dir != TREE_NONE && w->marks[dir] != layer + 1;
@@ -157,7 +170,9 @@ static int put_content(struct carve_writer *w, const struct spool_record *r, str
 {
     for (uint64_t at = 0; at < r->size;) {
         size_t len = r->size - at < BLOCK ? (size_t)(r->size - at) : BLOCK;
-        if (spool_read(w->plan->spool, r, at, w->block, len, err) < 0 ||
+        if (atomic_load(w->given_up))
+            return err_set(err, ERR_SYSTEM, "given up");
+        if (spool_read(w->lists->plan->spool, r, at, w->block, len, err) < 0 ||
             entry_sink_data(to, w->block, len, err) < 0)
             return -1;
         at += len;
@@ -167,11 +182,12 @@ static int put_content(struct carve_writer *w, const struct spool_record *r, str
 
 static int put_file(struct carve_writer *w, uint32_t node, struct entry_sink *to, struct err *err)
 {
-    const struct spool_record *r = spool_at(w->plan->spool, node);
-    uint32_t *first = &w->first_name[r - w->plan->spool->records];
-    const char *path = tree_path_in(w->plan->spool->tree, node, &w->path);
-    const char *target = *first ? tree_path_in(w->plan->spool->tree, *first, &w->target) : "";
-    _cleanup_entry_ struct archive_entry *header = spool_header(w->plan->spool, r, err);
+    const struct spool_record *r = spool_at(w->lists->plan->spool, node);
+    uint32_t *first = &w->lists->first_name[r - w->lists->plan->spool->records];
+    const char *path = tree_path_in(w->lists->plan->spool->tree, node, &w->path);
+    const char *target =
+        *first ? tree_path_in(w->lists->plan->spool->tree, *first, &w->target) : "";
+    _cleanup_entry_ struct archive_entry *header = spool_header(w->lists->plan->spool, r, err);
 
     if (!header)
         return -1;
@@ -188,7 +204,7 @@ static int put_file(struct carve_writer *w, uint32_t node, struct entry_sink *to
 static int put_whiteout(struct carve_writer *w, uint32_t node, struct entry_sink *to,
                         struct err *err)
 {
-    const char *path = tree_path_in(w->plan->spool->tree, node, &w->path);
+    const char *path = tree_path_in(w->lists->plan->spool->tree, node, &w->path);
 
     w->entries++;
     return path ? emit_whiteout(to, path, err) : err_nomem(err);
@@ -196,9 +212,9 @@ static int put_whiteout(struct carve_writer *w, uint32_t node, struct entry_sink
 
 int carve_write_layer(struct carve_writer *w, size_t layer, struct entry_sink *to, struct err *err)
 {
-    for (size_t i = w->starts[layer]; i < w->starts[layer + 1]; i++) {
-        uint32_t node = w->nodes[i];
-        const struct spool_record *r = spool_at(w->plan->spool, node);
+    for (size_t i = w->lists->starts[layer]; i < w->lists->starts[layer + 1]; i++) {
+        uint32_t node = w->lists->nodes[i];
+        const struct spool_record *r = spool_at(w->lists->plan->spool, node);
         int rc = put_dirs_above(w, node, layer, to, err);
         if (rc == 0)
             rc = !r                 ? put_whiteout(w, node, to, err)
@@ -208,23 +224,4 @@ int carve_write_layer(struct carve_writer *w, size_t layer, struct entry_sink *t
             return -1;
     }
     return 0;
-}
-
-int carve_put_layer(struct carve_writer *w, size_t layer, const struct squash_options *options,
-                    struct hasher *hasher, struct sink *sink, struct squashed *out, struct err *err)
-{
-    off_t offset;
-    int fd;
-
-    if (sink_begin_layer(sink, false, &fd, &offset, err) < 0)
-        return -1;
-    _cleanup_layer_writer_ struct layer_writer *to =
-        layer_writer_new(fd, offset, &options->compress, hasher, err);
-    if (!to)
-        return -1;
-    layer_writer_limit(to, options->merged.max_size);
-    if (carve_write_layer(w, layer, layer_writer_sink(to), err) < 0 ||
-        layer_writer_finish(to, &out->layers[out->count], err) < 0)
-        return -1;
-    return squashed_end_layer(out, fd, offset, options, sink, err);
 }

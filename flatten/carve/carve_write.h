@@ -4,7 +4,9 @@
 
 #include "flatten/carve/layout/layout.h"
 #include "flatten/carve/spool/spool.h"
-#include "flatten/squash/squashed.h"
+#include "flatten/layer/entry_sink.h"
+
+#include <stdatomic.h>
 
 enum { CARVE_ELSEWHERE = UINT16_MAX }; /* in a layer that is not written */
 
@@ -19,21 +21,36 @@ struct carve_plan {
     size_t whiteout_count;
 };
 
-struct carve_writer {
+/* The nodes of each layer, in the order in which they are written. */
+struct carve_lists {
     const struct carve_plan *plan; /* borrowed */
     uint32_t *nodes;               /* of all layers, in the order in which they are written */
     size_t *starts;                /* by layer: where its nodes begin; one more at the end */
-    uint16_t *marks;               /* by node: the last layer that got the directory, from 1 */
-    uint32_t *first_name;          /* by record: node of the name that was written; 0: none yet */
-    uint64_t entries;              /* written */
+    uint32_t *first_name; /* by record: node of the name that was written; 0: none yet. A record is
+                             in one layer. */
+};
+
+/* Decides what each layer has. The caller clears *l with carve_lists_clear, also after a failure.
+ */
+int carve_lists_init(struct carve_lists *l, const struct carve_plan *plan,
+                     struct err *err) must_check;
+
+/* Frees what it owns. */
+void carve_lists_clear(struct carve_lists *l);
+
+/* Writes layers, one at a time. Several may do so at the same time. */
+struct carve_writer {
+    struct carve_lists *lists;   /* borrowed */
+    const atomic_bool *given_up; /* borrowed; once true, the writer fails */
+    uint16_t *marks;             /* by node: the last layer that got the directory, from 1 */
+    uint64_t entries;            /* written */
     struct buf path, target;
     char *block;
 };
 
-/* Decides what each layer has. The caller clears *w with carve_writer_clear, also after a failure.
- */
-int carve_writer_init(struct carve_writer *w, const struct carve_plan *plan,
-                      struct err *err) must_check;
+/* The caller clears *w with carve_writer_clear, also after a failure. */
+int carve_writer_init(struct carve_writer *w, struct carve_lists *lists,
+                      const atomic_bool *given_up, struct err *err) must_check;
 
 /* Frees what it owns. */
 void carve_writer_clear(struct carve_writer *w);
@@ -45,13 +62,5 @@ void carve_writer_clear(struct carve_writer *w);
  */
 int carve_write_layer(struct carve_writer *w, size_t layer, struct entry_sink *to,
                       struct err *err) must_check;
-
-/*
- * Writes a layer through the sink, as out->layers[out->count]. The caller counts it. `hasher` is
- * borrowed. Of the options, compress, readable, earlier and merged.max_size count.
- */
-int carve_put_layer(struct carve_writer *w, size_t layer, const struct squash_options *options,
-                    struct hasher *hasher, struct sink *sink, struct squashed *out,
-                    struct err *err) must_check;
 
 #endif

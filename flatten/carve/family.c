@@ -1,6 +1,6 @@
 #include "flatten/carve/family.h"
 
-#include "flatten/carve/carve_write.h"
+#include "flatten/carve/carve_layers.h"
 #include "flatten/carve/family_files.h"
 #include "flatten/carve/inventory_list.h"
 
@@ -183,16 +183,16 @@ static uint16_t *list_described(const struct family_member *m, const uint16_t *n
 }
 
 static int write_member(struct family *f, size_t which, const struct squash_options *options,
-                        struct hasher *hasher, struct sink *sink, struct err *err)
+                        struct sink *sink, struct err *err)
 {
     const struct family_member *m = &f->members[which];
     size_t records = m->tree.spool->record_count;
     _cleanup_free_ uint16_t *numbers = calloc(m->layout.count + 1, sizeof(*numbers));
     _cleanup_free_ uint16_t *by_record = calloc(records + 1, sizeof(*by_record));
     _cleanup_free_ size_t *layers = calloc(m->layout.count + 1, sizeof(*layers));
-    _cleanup_(carve_writer_clear) struct carve_writer files = {0};
+    _cleanup_free_ uint64_t *entries = calloc(m->layout.count + 1, sizeof(*entries));
 
-    if (!numbers || !by_record || !layers)
+    if (!numbers || !by_record || !layers || !entries)
         return err_nomem(err);
     size_t count = list_layers(f, which, numbers, layers);
     _cleanup_free_ uint16_t *described = list_described(m, numbers);
@@ -204,29 +204,24 @@ static int write_member(struct family *f, size_t which, const struct squash_opti
                                     .described = described};
     for (size_t i = 0; i < records; i++)
         by_record[i] = numbers[m->by_record[i]];
-    if (carve_writer_init(&files, &plan, err) < 0)
+    for (size_t i = 0; i < count; i++)
+        f->written[layers[i]] = f->all.count + i;
+    if (!sink)
+        f->all.count += count;
+    else if (carve_put_layers(&plan, options, sink, &f->all, entries, err) < 0)
         return -1;
-    for (size_t i = 0; i < plan.layer_count; i++) {
-        uint64_t before = files.entries;
-        f->written[layers[i]] = f->all.count;
-        if (sink && carve_put_layer(&files, i, options, hasher, sink, &f->all, err) < 0)
-            return -1;
-        f->all.count++;
-        f->entries[layers[i]] = files.entries - before;
-    }
+    for (size_t i = 0; i < count; i++)
+        f->entries[layers[i]] = entries[i];
     return 0;
 }
 
 static int write_members(struct family *f, const struct squash_options *options, struct sink *sink,
                          struct err *err)
 {
-    struct hasher *hasher = hasher_new(err);
-    int rc = hasher ? 0 : -1;
-
-    for (size_t i = 0; rc == 0 && i < f->count; i++)
-        rc = write_member(f, i, options, hasher, sink, err);
-    cleanup_hasher(&hasher);
-    return rc;
+    for (size_t i = 0; i < f->count; i++)
+        if (write_member(f, i, options, sink, err) < 0)
+            return -1;
+    return 0;
 }
 
 int family_write(struct family *f, const struct squash_options *options, struct sink *sink,

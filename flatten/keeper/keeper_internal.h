@@ -20,7 +20,7 @@ struct keeper {
     size_t spools;
     struct sink *sink;
     struct tree_unpack *tree;
-    bool begun;
+    unsigned begun; /* layers, and not ended */
     enum keeper_published published;
     struct digest_list layers;               /* those that the destination has */
     struct pending images[WIRE_MOST_IMAGES]; /* to publish */

@@ -171,18 +171,31 @@ static int on_sink(struct keeper *k, struct pending *p, struct outcome *out, str
     if (!k->sink)
         return -1;
     out->reply.number = k->sink->keeps_zstd;
+    out->reply.size = k->sink->beside;
     return 0;
+}
+
+static int begin_beside(struct keeper *k, int *fd, off_t *offset, struct err *err)
+{
+    if (k->begun == 0 || k->begun > k->sink->beside)
+        return keeper_breach(k, err, "too many layers at once");
+    return sink_begin_beside(k->sink, fd, offset, err);
 }
 
 static int on_begin(struct keeper *k, struct pending *p, struct outcome *out, struct err *err)
 {
+    bool beside = p->request.number == WIRE_BESIDE;
     off_t offset;
 
     if (!k->sink)
         return keeper_breach(k, err, "a layer for no destination");
-    if (sink_begin_layer(k->sink, p->request.number == 1, &out->fd, &offset, err) < 0)
+    if (!beside)
+        k->begun = 0;
+    int rc = beside ? begin_beside(k, &out->fd, &offset, err)
+                    : sink_begin_layer(k->sink, p->request.number == 1, &out->fd, &offset, err);
+    if (rc < 0)
         return wrap_path(k, err);
-    k->begun = true;
+    k->begun++;
     out->reply.number = offset < 0;
     out->reply.offset = offset < 0 ? 0 : (uint64_t)offset;
     return 0;
@@ -191,9 +204,9 @@ static int on_begin(struct keeper *k, struct pending *p, struct outcome *out, st
 static int on_end(struct keeper *k, struct pending *p, struct outcome *out, struct err *err)
 {
     (void)out;
-    if (!k->sink || !k->begun)
+    if (!k->sink || k->begun == 0)
         return keeper_breach(k, err, "the end of a layer that was not begun");
-    k->begun = false;
+    k->begun--;
     if (sink_end_layer(k->sink, &p->request.layer, err) < 0)
         return wrap_path(k, err);
     return digest_list_add(&k->layers, &p->request.layer.digest, err);
@@ -281,6 +294,7 @@ static int publish_images(struct keeper *k, struct err *err)
         images[i].named = k->task->destination->name || k->task->destination->by_tag;
         images[i].whole_name = whole;
     }
+    k->begun = 0;
     if (rc == 0)
         rc = sink_publish(k->sink, images, k->image_count, err);
     for (size_t i = 0; i < k->image_count; i++)

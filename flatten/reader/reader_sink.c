@@ -1,24 +1,50 @@
 #include "flatten/reader/reader_internal.h"
 
+#include <string.h>
+
 struct remote_sink {
     struct sink base;
     struct reader *reader;
-    int fd; /* of the layer that was begun; or -1 */
+    int fds[1 + SINK_MOST_BESIDE]; /* of the layers that were begun, in that order */
+    size_t count;
 };
+
+static void close_first(struct remote_sink *s)
+{
+    cleanup_fd(&s->fds[0]);
+    s->count--;
+    memmove(s->fds, s->fds + 1, s->count * sizeof(*s->fds));
+}
+
+static void close_all(struct remote_sink *s)
+{
+    while (s->count > 0)
+        close_first(s);
+}
+
+static int ask_begin(struct remote_sink *s, uint64_t how, int *fd, off_t *offset, struct err *err)
+{
+    const struct wire_request request = {.op = WIRE_BEGIN, .number = how};
+    _cleanup_answer_ struct answer a = ANSWER_INIT;
+
+    if (reader_ask(s->reader, &request, &a, err) < 0 || (*fd = answer_fd(&a, err)) < 0)
+        return -1;
+    s->fds[s->count++] = *fd;
+    *offset = a.reply.number ? -1 : (off_t)a.reply.offset;
+    return 0;
+}
 
 static int begin_layer(struct sink *base, bool once, int *fd, off_t *offset, struct err *err)
 {
     struct remote_sink *s = (struct remote_sink *)base;
-    const struct wire_request request = {.op = WIRE_BEGIN, .number = once};
-    _cleanup_answer_ struct answer a = ANSWER_INIT;
 
-    if (reader_ask(s->reader, &request, &a, err) < 0)
-        return -1;
-    cleanup_fd(&s->fd);
-    s->fd = answer_fd(&a, err);
-    *fd = s->fd;
-    *offset = a.reply.number ? -1 : (off_t)a.reply.offset;
-    return s->fd < 0 ? -1 : 0;
+    close_all(s);
+    return ask_begin(s, once, fd, offset, err);
+}
+
+static int begin_beside(struct sink *base, int *fd, off_t *offset, struct err *err)
+{
+    return ask_begin((struct remote_sink *)base, WIRE_BESIDE, fd, offset, err);
 }
 
 static int end_layer(struct sink *base, const struct written_layer *layer, struct err *err)
@@ -27,8 +53,7 @@ static int end_layer(struct sink *base, const struct written_layer *layer, struc
     const struct wire_request request = {.op = WIRE_END, .layer = *layer};
     _cleanup_answer_ struct answer a = ANSWER_INIT;
 
-    cleanup_fd(&s->fd);
-    s->fd = -1;
+    close_first(s);
     return reader_ask(s->reader, &request, &a, err);
 }
 
@@ -77,7 +102,7 @@ static void release_sink(struct sink *base)
 {
     struct remote_sink *s = (struct remote_sink *)base;
 
-    cleanup_fd(&s->fd);
+    close_all(s);
     free(s);
 }
 
@@ -87,7 +112,8 @@ struct sink *reader_sink(struct reader *r, struct err *err)
                                         .end_layer = end_layer,
                                         .publish = publish_images,
                                         .release = release_sink,
-                                        .has_layer = has_layer};
+                                        .has_layer = has_layer,
+                                        .begin_beside = begin_beside};
     const struct wire_request request = {.op = WIRE_SINK};
     _cleanup_answer_ struct answer a = ANSWER_INIT;
     struct remote_sink *s = malloc(sizeof(*s));
@@ -96,10 +122,11 @@ struct sink *reader_sink(struct reader *r, struct err *err)
         err_nomem(err);
         return NULL;
     }
-    *s = (struct remote_sink){{.ops = &ops}, r, -1};
+    *s = (struct remote_sink){.base = {.ops = &ops}, .reader = r};
     _cleanup_sink_ struct sink *sink = &s->base;
     if (reader_ask(r, &request, &a, err) < 0)
         return NULL;
     s->base.keeps_zstd = a.reply.number == 1;
+    s->base.beside = a.reply.size < SINK_MOST_BESIDE ? (unsigned)a.reply.size : SINK_MOST_BESIDE;
     return steal_ptr(&sink);
 }

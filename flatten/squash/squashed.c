@@ -107,7 +107,7 @@ int squashed_end_layer(struct squashed *out, int fd, off_t offset,
     _cleanup_fd_ int again = options->readable ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
     if (options->readable && again < 0)
         return err_sys(err, "dup");
-    if (!made && sink_end_layer(sink, layer, err) < 0)
+    if (sink_end_layer(sink, layer, err) < 0)
         return -1;
     if (options->readable)
         result_add_layer(out->result, steal_fd(&again), offset, layer);

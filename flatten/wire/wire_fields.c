@@ -231,7 +231,7 @@ static void walk_request(struct walk *w, struct wire_request *r)
             walk_blobs(w, r);
         return;
     case WIRE_BEGIN:
-        walk_number(w, &r->number, 1);
+        walk_number(w, &r->number, WIRE_BESIDE);
         return;
     case WIRE_SPOOL:
     case WIRE_SINK:

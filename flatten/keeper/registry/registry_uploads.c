@@ -4,10 +4,11 @@
 
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
-enum { LANES = 4 };
+enum { LANES = REGISTRY_MOST_UPLOADS };
 
 /* A blob on its way, and the connection that the next one uses, too. */
 struct lane {
@@ -31,8 +32,9 @@ struct registry_uploads {
     struct registry *r;
     struct hub *hub;
     struct lane lanes[LANES];
-    struct lane *growing; /* that of the blob that was begun and not ended; or NULL */
-    bool failed;          /* a blob has, with the lock; `failure` is the first error */
+    struct lane *growing[LANES]; /* those of blobs that were begun and not ended, in that order */
+    size_t growing_count;
+    bool failed; /* a blob has, with the lock; `failure` is the first error */
     struct err failure;
 };
 
@@ -171,15 +173,6 @@ static struct lane *await_lane(struct registry_uploads *u, struct err *err)
     return l;
 }
 
-static void give_up(struct registry_uploads *u)
-{
-    if (!u->growing)
-        return;
-    atomic_store(&u->growing->stop, true);
-    join_lane(u->growing);
-    u->growing = NULL;
-}
-
 /* ---- all of them ---- */
 
 struct registry_uploads *registry_uploads_new(struct registry *r, struct err *err)
@@ -200,27 +193,37 @@ struct registry_uploads *registry_uploads_new(struct registry *r, struct err *er
 
 int registry_uploads_begin(struct registry_uploads *u, int fd, struct err *err)
 {
-    give_up(u);
     struct lane *l = await_lane(u, err);
+
     if (!l || start_lane(l, fd, err) < 0)
         return -1;
-    u->growing = l;
+    u->growing[u->growing_count++] = l;
     return 0;
 }
 
 void registry_uploads_end(struct registry_uploads *u, const struct digest *digest, uint64_t size)
 {
-    struct lane *l = u->growing;
+    struct lane *l = u->growing[0];
 
+    u->growing_count--;
+    memmove(u->growing, u->growing + 1, u->growing_count * sizeof(struct lane *));
     l->digest = *digest;
     l->size = size;
     atomic_store(&l->whole, true);
-    u->growing = NULL;
+}
+
+void registry_uploads_give_up(struct registry_uploads *u)
+{
+    while (u->growing_count > 0) {
+        struct lane *l = u->growing[--u->growing_count];
+        atomic_store(&l->stop, true);
+        join_lane(l);
+    }
 }
 
 int registry_uploads_wait(struct registry_uploads *u, struct err *err)
 {
-    give_up(u);
+    registry_uploads_give_up(u);
     for (size_t i = 0; i < LANES; i++)
         join_lane(&u->lanes[i]);
     if (u->failed)

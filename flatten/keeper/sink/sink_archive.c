@@ -104,6 +104,8 @@ static int end_layer(struct sink *base, const struct written_layer *layer, struc
     struct archive_sink *s = (struct archive_sink *)base;
     char path[BLOB_PATH_SIZE];
 
+    if (digest_list_has(&s->blobs, &layer->digest))
+        return 0;
     blob_path(&layer->digest, path);
     if (digest_list_add(&s->blobs, &layer->digest, err) < 0)
         return -1;

@@ -37,7 +37,8 @@ struct oci_sink {
     char *name;                /* of the layout in `parent` */
     char tmp[UNFINISHED_NAME]; /* its name in `parent` until it is complete; "" if it existed */
     int dir, blobs;            /* the layout's directory, locked; and blobs/sha256 in it */
-    struct atomic_file layer;
+    struct atomic_file begun[1 + SINK_MOST_BESIDE];
+    size_t begun_count;
     struct ended_layer ended[MOST_ENDED]; /* without a name yet: see name_layers */
     size_t ended_count;
     struct digest_list made; /* blobs that are new, to be removed after a failure */
@@ -67,6 +68,14 @@ static int keep_blob(struct oci_sink *s, struct atomic_file *file, const struct 
     return atomic_file_commit(file, err);
 }
 
+static bool has_ended(const struct oci_sink *s, const struct written_layer *layer)
+{
+    for (size_t i = 0; i < s->ended_count; i++)
+        if (digest_equal(&s->ended[i].layer.digest, &layer->digest))
+            return s->ended[i].layer.size == layer->size;
+    return false;
+}
+
 /* Compares the size alone: reading a kept layer here would take as long as copying it. */
 static int has_layer(struct sink *base, size_t position, const struct written_layer *layer,
                      struct err *err)
@@ -76,24 +85,37 @@ static int has_layer(struct sink *base, size_t position, const struct written_la
     struct stat st;
 
     (void)err;
-    for (size_t i = 0; i < s->ended_count; i++)
-        if (digest_equal(&s->ended[i].layer.digest, &layer->digest))
-            return s->ended[i].layer.size == layer->size;
+    if (has_ended(s, layer))
+        return 1;
     return fstatat(s->blobs, digest_hex(&layer->digest), &st, AT_SYMLINK_NOFOLLOW) == 0 &&
            S_ISREG(st.st_mode) && (uint64_t)st.st_size == layer->size;
 }
 
-static int begin_layer(struct sink *base, bool once, int *fd, off_t *offset, struct err *err)
+static int begin_beside(struct sink *base, int *fd, off_t *offset, struct err *err)
 {
     struct oci_sink *s = (struct oci_sink *)base;
+    struct atomic_file *file = &s->begun[s->begun_count];
 
-    (void)once;
-    atomic_file_abort(&s->layer);
-    if (atomic_file_begin(&s->layer, s->blobs, "layer", 0644, err) < 0)
+    *file = (struct atomic_file)ATOMIC_FILE_INIT;
+    if (atomic_file_begin(file, s->blobs, "layer", 0644, err) < 0)
         return -1;
-    *fd = s->layer.fd;
+    s->begun_count++;
+    *fd = file->fd;
     *offset = 0;
     return 0;
+}
+
+static void give_up_begun(struct oci_sink *s)
+{
+    while (s->begun_count > 0)
+        atomic_file_abort(&s->begun[--s->begun_count]);
+}
+
+static int begin_layer(struct sink *base, bool once, int *fd, off_t *offset, struct err *err)
+{
+    (void)once;
+    give_up_begun((struct oci_sink *)base);
+    return begin_beside(base, fd, offset, err);
 }
 
 /*
@@ -113,11 +135,17 @@ static int end_layer(struct sink *base, const struct written_layer *layer, struc
 {
     struct oci_sink *s = (struct oci_sink *)base;
 
-    if (s->ended_count == MOST_ENDED && name_layers(s, err) < 0)
-        return -1;
-    s->ended[s->ended_count++] = (struct ended_layer){s->layer, *layer};
-    s->layer = (struct atomic_file)ATOMIC_FILE_INIT;
-    return 0;
+    struct ended_layer ended = {s->begun[0], *layer};
+
+    s->begun_count--;
+    memmove(s->begun, s->begun + 1, s->begun_count * sizeof(*s->begun));
+    bool again = has_ended(s, layer);
+    int rc = !again && s->ended_count == MOST_ENDED ? name_layers(s, err) : 0;
+    if (again || rc < 0)
+        atomic_file_abort(&ended.file);
+    else
+        s->ended[s->ended_count++] = ended;
+    return rc;
 }
 
 static int add_file(int dir, const char *name, const char *data, size_t len, struct err *err)
@@ -254,7 +282,7 @@ static void release_sink(struct sink *base)
 {
     struct oci_sink *s = (struct oci_sink *)base;
 
-    atomic_file_abort(&s->layer);
+    give_up_begun(s);
     for (size_t i = 0; i < s->ended_count; i++)
         atomic_file_abort(&s->ended[i].file);
     if (!s->published)
@@ -428,7 +456,7 @@ static int publish_images(struct sink *base, const struct sink_image *images, si
     _cleanup_buf_ struct buf index = BUF_INIT;
     int rc = 0;
 
-    atomic_file_abort(&s->layer);
+    give_up_begun(s);
     if (name_layers(s, err) < 0)
         return -1;
     for (size_t i = 0; i < count; i++)
@@ -450,16 +478,16 @@ struct sink *sink_open_oci(const char *path, struct err *err)
                                         .end_layer = end_layer,
                                         .publish = publish_images,
                                         .release = release_sink,
-                                        .has_layer = has_layer};
+                                        .has_layer = has_layer,
+                                        .begin_beside = begin_beside};
     struct oci_sink *s = calloc(1, sizeof(*s));
 
     if (!s) {
         err_nomem(err);
         return NULL;
     }
-    s->base.ops = &ops;
+    s->base = (struct sink){.ops = &ops, .beside = SINK_MOST_BESIDE};
     s->parent = s->dir = s->blobs = -1;
-    s->layer = (struct atomic_file)ATOMIC_FILE_INIT;
     if (open_layout(s, path, err) < 0) {
         err_wrap(err, "%s", path);
         release_sink(&s->base);

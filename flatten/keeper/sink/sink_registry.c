@@ -16,23 +16,42 @@ struct registry_sink {
     struct registry *registry;
     struct http *http;
     struct registry_uploads *layers;
-    int fd; /* temporary file of the layer that was begun; or -1 */
+    int fds[REGISTRY_MOST_UPLOADS]; /* temporary files of the layers that were begun, in order */
+    size_t begun;
     char *name;
 };
+
+/* Closes the file; duplicates of it stay readable. */
+static void close_first(struct registry_sink *s)
+{
+    cleanup_fd(&s->fds[0]);
+    s->begun--;
+    memmove(s->fds, s->fds + 1, s->begun * sizeof(*s->fds));
+}
+
+static int begin_beside(struct sink *base, int *fd, off_t *offset, struct err *err)
+{
+    struct registry_sink *s = (struct registry_sink *)base;
+    _cleanup_fd_ int file = temporary_file_open(err);
+
+    if (file < 0)
+        return -1;
+    if (registry_uploads_begin(s->layers, file, err) < 0)
+        return err_wrap(err, "docker://%s", s->name);
+    *fd = s->fds[s->begun++] = steal_fd(&file);
+    *offset = 0;
+    return 0;
+}
 
 static int begin_layer(struct sink *base, bool once, int *fd, off_t *offset, struct err *err)
 {
     struct registry_sink *s = (struct registry_sink *)base;
 
     (void)once;
-    cleanup_fd(&s->fd);
-    if ((s->fd = temporary_file_open(err)) < 0)
-        return -1;
-    if (registry_uploads_begin(s->layers, s->fd, err) < 0)
-        return err_wrap(err, "docker://%s", s->name);
-    *fd = s->fd;
-    *offset = 0;
-    return 0;
+    registry_uploads_give_up(s->layers);
+    while (s->begun > 0)
+        close_first(s);
+    return begin_beside(base, fd, offset, err);
 }
 
 static int end_layer(struct sink *base, const struct written_layer *layer, struct err *err)
@@ -41,8 +60,7 @@ static int end_layer(struct sink *base, const struct written_layer *layer, struc
 
     (void)err;
     registry_uploads_end(s->layers, &layer->digest, layer->size);
-    cleanup_fd(&s->fd); /* duplicates of it stay readable */
-    s->fd = -1;
+    close_first(s);
     return 0;
 }
 
@@ -107,7 +125,8 @@ static void release_sink(struct sink *base)
     cleanup_registry_uploads(&s->layers);
     cleanup_http(&s->http);
     cleanup_registry(&s->registry);
-    cleanup_fd(&s->fd);
+    while (s->begun > 0)
+        close_first(s);
     free(s->name);
     free(s);
 }
@@ -118,7 +137,8 @@ struct sink *sink_open_registry(const struct reference *ref, struct err *err)
                                         .end_layer = end_layer,
                                         .publish = publish_images,
                                         .release = release_sink,
-                                        .has_layer = has_layer};
+                                        .has_layer = has_layer,
+                                        .begin_beside = begin_beside};
     struct registry_sink *s = calloc(1, sizeof(*s));
 
     if (!s) {
@@ -126,8 +146,7 @@ struct sink *sink_open_registry(const struct reference *ref, struct err *err)
         return NULL;
     }
     _cleanup_sink_ struct sink *sink = &s->base;
-    s->base.ops = &ops;
-    s->fd = -1;
+    s->base = (struct sink){.ops = &ops, .beside = REGISTRY_MOST_UPLOADS - 1};
     if (!(s->name = strdup(ref->name))) {
         err_nomem(err);
         return NULL;

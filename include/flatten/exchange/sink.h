@@ -44,12 +44,17 @@ struct sink_ops {
     /* Returns 1 if the destination has that blob already; may be missing. */
     int (*has_layer)(struct sink *s, size_t position, const struct written_layer *layer,
                      struct err *err);
+    /* For destinations with `beside`. */
+    int (*begin_beside)(struct sink *s, int *fd, off_t *offset, struct err *err);
     /* May be missing: see sink_explain. */
     void (*explain)(struct sink *s, struct err *err);
 };
 
+enum { SINK_MOST_BESIDE = 7 };
+
 struct sink {
     const struct sink_ops *ops;
+    unsigned beside; /* layers that may be begun before the first has ended: sink_begin_beside */
     bool keeps_zstd; /* an engine that keeps layers as they are compressed, and knows zstd */
 };
 
@@ -76,9 +81,8 @@ int sink_image_name(const struct reference *to, const char *source_name, char **
 const char *sink_layout_tag(const char *name, bool whole) must_check;
 
 /*
- * Begins a layer, whose bytes go to *fd from *offset on. Called again without sink_end_layer, it
- * starts the same layer afresh. *fd is borrowed; what a duplicate of it shows of an ended layer
- * stays until sink_free.
+ * Begins a layer, whose bytes go to *fd from *offset on. Layers that were begun and not ended are
+ * given up. *fd is borrowed; what a duplicate of it shows of an ended layer stays until sink_free.
  *
  * `once`: the layer is all of an image that is published alone, and its bytes are written in order
  * and not read. Then *fd may be a pipe, with *offset -1. The caller closes its duplicates of that
@@ -90,7 +94,19 @@ static inline int sink_begin_layer(struct sink *s, bool once, int *fd, off_t *of
     return s->ops->begin_layer(s, once, fd, offset, err);
 }
 
-/* Ends the layer that was begun: it has been written whole, and is `layer`. */
+/*
+ * Begins a further layer, beside those that were begun and not ended, of which there is one, and at
+ * most s->beside. They end in the order in which they began.
+ */
+static inline int sink_begin_beside(struct sink *s, int *fd, off_t *offset, struct err *err)
+{
+    return s->ops->begin_beside(s, fd, offset, err);
+}
+
+/*
+ * Ends the first of the layers that were begun: it has been written whole, and is `layer`. If that
+ * has ended before, this one is given up.
+ */
 static inline int sink_end_layer(struct sink *s, const struct written_layer *layer, struct err *err)
 {
     return s->ops->end_layer(s, layer, err);

@@ -21,9 +21,9 @@ enum wire_op {
     WIRE_BLOBS,      /* open blobs: a reply, then one more for each, with offset, size and fd */
     WIRE_SPOOL,      /* a temporary file, to spool an archive: fd */
     WIRE_DIFF_IDS,   /* diff_ids of the layers of source `number`, from the daemon: data */
-    WIRE_SINK,       /* open the destination: number 1 if it keeps_zstd (sink.h) */
+    WIRE_SINK,       /* open the destination: number 1 if it keeps_zstd (sink.h); size: `beside` */
     WIRE_BEGIN,      /* begin a layer: offset and fd; `number` 1: it is written once, and fd is a
-                        pipe if the reply has that number */
+                        pipe if the reply has that number; WIRE_BESIDE: see sink_begin_beside */
     WIRE_END,        /* end it */
     WIRE_HAS,        /* ask whether the destination has that layer, the one at `number` of its
                         image: number, 0 or 1 */
@@ -36,6 +36,8 @@ enum wire_op {
     WIRE_TREE_NAME,  /* publish the directory */
     WIRE_DONE,       /* end: exit status, or an error; no reply */
 };
+
+enum { WIRE_BESIDE = 2 };
 
 enum {
     WIRE_MOST_SOURCES = 64,

@@ -135,28 +135,36 @@ int registry_has_blob(struct registry *r, struct http *h, const struct digest *d
 int registry_push_blob(struct registry *r, struct http *h, const struct digest *digest,
                        const struct http_body *body, struct err *err) must_check;
 
+enum { REGISTRY_MOST_UPLOADS = 4 }; /* side by side */
+
 struct registry_uploads;
 
 /*
- * Makes a place for uploads of up to four blobs side by side, each while its file grows. The
- * registry, borrowed, may be used in one other thread meanwhile.
+ * Makes a place for uploads of several blobs side by side, each while its file grows. The registry,
+ * borrowed, may be used in one other thread meanwhile.
  */
 struct registry_uploads *registry_uploads_new(struct registry *r, struct err *err) must_check;
 
 /*
  * Begins a blob, whose bytes are in the file from offset 0 on: a thread uploads them in chunks
- * while they are written. The file is borrowed. Waits while four blobs are on their way, and fails
- * if one has failed. A blob that was begun and not ended is given up.
+ * while they are written. The file is borrowed. Waits while REGISTRY_MOST_UPLOADS blobs are on
+ * their way, of which one at least has ended, and fails if one has failed.
  */
 int registry_uploads_begin(struct registry_uploads *u, int fd, struct err *err) must_check;
 
 /*
- * Ends the blob that was begun: its file is complete. The rest is uploaded, unless
- * registry_has_blob, while the caller goes on.
+ * Ends the first of the blobs that were begun and not ended: its file is complete. The rest is
+ * uploaded, unless registry_has_blob, while the caller goes on.
  */
 void registry_uploads_end(struct registry_uploads *u, const struct digest *digest, uint64_t size);
 
-/* Waits until all blobs that were ended are there. -1 with the error of the first that failed. */
+/* Gives up the blobs that were begun and not ended. */
+void registry_uploads_give_up(struct registry_uploads *u);
+
+/*
+ * Gives up blobs as well, and waits until all that were ended are there. -1 with the error of the
+ * first that failed.
+ */
 int registry_uploads_wait(struct registry_uploads *u, struct err *err) must_check;
 
 /* Ends the threads, cancels what is not complete, and frees it. */

@@ -277,6 +277,24 @@ static void end_what_was_not_begun(int socket)
     say(socket, &(struct wire_request){.op = WIRE_END, .layer = wire_sample_layer()});
 }
 
+static void begin_beside_nothing(int socket)
+{
+    (void)plainly(socket, WIRE_SINK);
+    say(socket, &(struct wire_request){.op = WIRE_BEGIN, .number = WIRE_BESIDE});
+}
+
+/* As many as fit are begun side by side, then one more. */
+static void begin_too_many(int socket)
+{
+    const struct wire_request beside = {.op = WIRE_BEGIN, .number = WIRE_BESIDE};
+
+    (void)plainly(socket, WIRE_SINK);
+    (void)plainly(socket, WIRE_BEGIN);
+    for (int i = 0; i < SINK_MOST_BESIDE; i++)
+        (void)ask(socket, &beside);
+    say(socket, &beside);
+}
+
 static void begin_nowhere(int socket)
 {
     say(socket, &(struct wire_request){.op = WIRE_BEGIN});
@@ -382,6 +400,8 @@ static void test_refused(void **state)
         {publish_an_index_and_more, "what the destination can hold"},
         {publish_early, "nothing to publish"},
         {end_what_was_not_begun, "not begun"},
+        {begin_beside_nothing, "too many layers"},
+        {begin_too_many, "too many layers"},
         {begin_nowhere, "no destination"},
         {open_two_sinks, "a destination"},
         {name_a_layer_that_is_not_there, "not written"},

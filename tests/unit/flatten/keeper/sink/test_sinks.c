@@ -232,6 +232,50 @@ static void test_oci_layer_begun_again(void **state)
     assert_null(strstr(text.data, "layer"));
 }
 
+static int begin_one(struct sink *sink, bool beside, const char *content)
+{
+    struct err err = ERR_INIT;
+    off_t offset;
+    int fd;
+
+    assert_works(beside ? sink_begin_beside(sink, &fd, &offset, &err)
+                        : sink_begin_layer(sink, false, &fd, &offset, &err),
+                 err);
+    assert_int_equal(pwrite(fd, content, strlen(content), offset), strlen(content));
+    return fd;
+}
+
+/* Layers that were begun side by side end in that order; one that ends twice is kept once. */
+static void test_oci_layers_side_by_side(void **state)
+{
+    static const char *const contents[] = {"one", "two", "one", "four"};
+    const struct tempdir *dir = *state;
+    _cleanup_buf_ struct buf text = BUF_INIT;
+    struct written_layer layer;
+    struct err err;
+    struct sink *sink = open_sink(dir, TRANSPORT_OCI, "l", &err);
+
+    assert_non_null(sink);
+    assert_true(sink->beside >= 3);
+    begin_one(sink, false, "given up");
+    begin_one(sink, true, "given up, too");
+    for (size_t i = 0; i < 4; i++)
+        begin_one(sink, i > 0, contents[i]);
+    for (size_t i = 0; i < 3; i++) {
+        layer =
+            (struct written_layer){.size = strlen(contents[i]), .digest = digest_of(contents[i])};
+        layer.diff_id = layer.digest;
+        assert_works(sink_end_layer(sink, &layer, &err), err);
+    }
+    assert_works(publish(sink, &layer, "a", &err), err);
+    sink_free(sink);
+    assert_true(has_blob(dir, "l", "one"));
+    assert_true(has_blob(dir, "l", "two"));
+    assert_false(has_blob(dir, "l", "four"));
+    list_dir(dir->fd, "", &text);
+    assert_null(strstr(text.data, "/."));
+}
+
 /* ---- archives ---- */
 
 static void test_archive_new(void **state)
@@ -363,6 +407,7 @@ UNIT_SUITE(test_sinks)
         UNIT(test_oci_takes_an_empty_directory),
         UNIT(test_oci_mends_a_damaged_blob),
         UNIT(test_oci_layer_begun_again),
+        UNIT(test_oci_layers_side_by_side),
         UNIT(test_archive_new),
         UNIT(test_archive_layer_begun_again),
         UNIT(test_archive_abort),

@@ -1,0 +1,200 @@
+/* Layers that are written at the same time: their order at the sink, their bytes, and failures. */
+#include "flatten/carve/carve_layers.h"
+
+#include "tests/unit/lib/merge/tree_paths.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+enum { LAYERS = 6, LIMIT = 16 * 1024 * 1024, SIZE = 200 * 1000 };
+
+/* A sink that notes what it is asked: "b" begin, "+" begin beside, "e" end. */
+struct noting_sink {
+    struct sink base;
+    char calls[2 * LAYERS + 1];
+    int fds[LAYERS];
+    size_t begun, ended, broken; /* layer `broken` goes to a file that takes nothing */
+};
+
+static int begin(struct noting_sink *s, char call, int *fd, off_t *offset)
+{
+    bool broken = s->begun == s->broken;
+
+    s->calls[strlen(s->calls)] = call;
+    *fd = s->fds[s->begun++] =
+        broken ? open("/dev/full", O_WRONLY | O_CLOEXEC) : memfd_create("layer", MFD_CLOEXEC);
+    *offset = 0;
+    return 0;
+}
+
+static int begin_layer(struct sink *s, bool once, int *fd, off_t *offset, struct err *err)
+{
+    (void)once;
+    (void)err;
+    return begin((struct noting_sink *)s, 'b', fd, offset);
+}
+
+static int begin_beside(struct sink *s, int *fd, off_t *offset, struct err *err)
+{
+    (void)err;
+    return begin((struct noting_sink *)s, '+', fd, offset);
+}
+
+static int end_layer(struct sink *base, const struct written_layer *layer, struct err *err)
+{
+    struct noting_sink *s = (struct noting_sink *)base;
+    struct stat st;
+
+    (void)err;
+    s->calls[strlen(s->calls)] = 'e';
+    assert_int_equal(fstat(s->fds[s->ended++], &st), 0);
+    assert_int_equal(st.st_size, layer->size);
+    return 0;
+}
+
+struct fixture {
+    int fd;
+    struct spool *spool;
+    uint16_t by_record[LAYERS], described[LAYERS + 1];
+    struct carve_plan plan;
+    struct squashed out;
+    uint64_t entries[LAYERS];
+};
+
+/* A file in each layer, with bytes that zstd cannot guess. */
+static void put_file(struct spool *spool, unsigned number)
+{
+    _cleanup_free_ unsigned char *content = malloc(SIZE);
+    struct archive_entry *header = archive_entry_new();
+    struct err err = ERR_INIT;
+    uint32_t state = number;
+    char path[8];
+
+    assert_non_null(content);
+    for (size_t i = 0; i < SIZE; i++)
+        content[i] = (unsigned char)((state = state * 1664525 + 1013904223) >> 24);
+    snprintf(path, sizeof(path), "f%u", number);
+    archive_entry_set_pathname(header, path);
+    archive_entry_set_mode(header, S_IFREG | 0644);
+    archive_entry_set_size(header, SIZE);
+    assert_works(entry_sink_entry(&spool->base, header, &err), err);
+    assert_works(entry_sink_data(&spool->base, content, SIZE, &err), err);
+    archive_entry_free(header);
+}
+
+static int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+    struct err err = ERR_INIT;
+
+    if (!f || (f->fd = memfd_create("spool", MFD_CLOEXEC)) < 0 ||
+        !(f->spool = spool_new(f->fd, 0, LIMIT, &err)))
+        return -1;
+    for (unsigned i = 0; i < LAYERS; i++) {
+        put_file(f->spool, i);
+        f->by_record[i] = (uint16_t)i;
+    }
+    f->plan = (struct carve_plan){.spool = f->spool,
+                                  .by_record = f->by_record,
+                                  .layer_count = LAYERS,
+                                  .described = f->described};
+    *state = f;
+    return spool_finish(f->spool, &err);
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    squashed_clear(&f->out);
+    cleanup_spool(&f->spool);
+    close(f->fd);
+    free(f);
+    return 0;
+}
+
+static int put(struct fixture *f, struct noting_sink *s, const struct compress_options *compress,
+               struct err *err)
+{
+    static const struct sink_ops ops = {
+        .begin_layer = begin_layer, .begin_beside = begin_beside, .end_layer = end_layer};
+    const struct squash_options options = {.compress = *compress, .merged.max_size = LIMIT};
+
+    s->base.ops = &ops;
+    *err = (struct err)ERR_INIT;
+    squashed_clear(&f->out);
+    assert_works(squashed_init(LAYERS, 0, &f->out, err), *err);
+    int rc = carve_put_layers(&f->plan, &options, &s->base, &f->out, f->entries, err);
+    for (size_t i = 0; i < s->begun; i++)
+        close(s->fds[i]);
+    return rc;
+}
+
+static void test_layers_begin_before_others_end(void **state)
+{
+    static const struct {
+        enum compression kind;
+        unsigned cpus, beside;
+        const char *calls;
+    } rows[] = {
+        {COMPRESSION_GZIP, 1, 7, "bebebebebebe"}, {COMPRESSION_GZIP, 8, 0, "bebebebebebe"},
+        {COMPRESSION_GZIP, 3, 7, "b++e+e+e+eee"}, {COMPRESSION_GZIP, 8, 7, "b+++++eeeeee"},
+        {COMPRESSION_ZSTD, 3, 7, "bebebebebebe"}, {COMPRESSION_ZSTD, 8, 7, "b++e+e+e+eee"},
+    };
+    struct fixture *f = *state;
+    struct err err;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct noting_sink s = {.base.beside = rows[i].beside, .broken = LAYERS};
+        const struct compress_options compress = {rows[i].kind, 1, rows[i].cpus};
+        assert_works(put(f, &s, &compress, &err), err);
+        assert_string_equal(s.calls, rows[i].calls);
+    }
+}
+
+static void test_bytes_do_not_depend_on_that(void **state)
+{
+    struct fixture *f = *state;
+    struct digest alone[LAYERS];
+    struct err err;
+
+    for (unsigned cpus = 1; cpus <= 16; cpus *= 4) {
+        struct noting_sink s = {.base.beside = SINK_MOST_BESIDE, .broken = LAYERS};
+        const struct compress_options compress = {COMPRESSION_ZSTD, 3, cpus};
+        assert_works(put(f, &s, &compress, &err), err);
+        assert_int_equal(f->out.count, LAYERS);
+        for (size_t i = 0; i < LAYERS; i++) {
+            assert_int_equal(f->entries[i], 1);
+            if (cpus == 1)
+                alone[i] = f->out.layers[i].digest;
+            assert_string_equal(f->out.layers[i].digest.text, alone[i].text);
+        }
+    }
+}
+
+/* The layers before the one that fails are there; those after it have not ended. */
+static void test_a_layer_that_fails_ends_all(void **state)
+{
+    const struct compress_options compress = {COMPRESSION_GZIP, 1, 4};
+    struct fixture *f = *state;
+    struct noting_sink s = {.base.beside = SINK_MOST_BESIDE, .broken = 2};
+    struct err err;
+
+    assert_fails(put(f, &s, &compress, &err), err, ERR_SYSTEM);
+    assert_int_equal(err.sys, ENOSPC);
+    assert_int_equal(s.ended, 2);
+    assert_int_equal(f->out.count, 2);
+}
+
+UNIT_SUITE(test_carve_layers)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_layers_begin_before_others_end, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_bytes_do_not_depend_on_that, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_layer_that_fails_ends_all, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
