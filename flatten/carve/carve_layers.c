@@ -120,6 +120,9 @@ static void divide_processors(struct lanes *all, size_t layers)
 {
     const struct compress_options *o = &all->options->compress;
     size_t cpus = o->threads ? o->threads : cpus_usable(), most = 1 + all->sink->beside;
+
+    if (cpus > COMPRESS_MOST_THREADS)
+        cpus = COMPRESS_MOST_THREADS;
     size_t wanted = o->kind == COMPRESSION_ZSTD ? cpus / 4 + 1 : cpus;
 
     if (most > layers)
@@ -129,7 +132,7 @@ static void divide_processors(struct lanes *all, size_t layers)
     all->count = wanted ? wanted : 1;
     all->compress = *o;
     if (all->count > 1)
-        all->compress.threads = (unsigned)(cpus / all->count + 1);
+        all->compress.threads = (unsigned)((cpus + all->count - 1) / all->count);
 }
 
 static void lanes_clear(struct lanes *all)

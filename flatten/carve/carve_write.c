@@ -165,14 +165,17 @@ static int put_dirs_above(struct carve_writer *w, uint32_t node, size_t layer,
     return 0;
 }
 
+static int go_on(const struct carve_writer *w, struct err *err)
+{
+    return atomic_load(w->given_up) ? err_set(err, ERR_SYSTEM, "given up") : 0;
+}
+
 static int put_content(struct carve_writer *w, const struct spool_record *r, struct entry_sink *to,
                        struct err *err)
 {
     for (uint64_t at = 0; at < r->size;) {
         size_t len = r->size - at < BLOCK ? (size_t)(r->size - at) : BLOCK;
-        if (atomic_load(w->given_up))
-            return err_set(err, ERR_SYSTEM, "given up");
-        if (spool_read(w->lists->plan->spool, r, at, w->block, len, err) < 0 ||
+        if (go_on(w, err) < 0 || spool_read(w->lists->plan->spool, r, at, w->block, len, err) < 0 ||
             entry_sink_data(to, w->block, len, err) < 0)
             return -1;
         at += len;
@@ -215,7 +218,9 @@ int carve_write_layer(struct carve_writer *w, size_t layer, struct entry_sink *t
     for (size_t i = w->lists->starts[layer]; i < w->lists->starts[layer + 1]; i++) {
         uint32_t node = w->lists->nodes[i];
         const struct spool_record *r = spool_at(w->lists->plan->spool, node);
-        int rc = put_dirs_above(w, node, layer, to, err);
+        int rc = go_on(w, err);
+        if (rc == 0)
+            rc = put_dirs_above(w, node, layer, to, err);
         if (rc == 0)
             rc = !r                 ? put_whiteout(w, node, to, err)
                  : S_ISDIR(r->mode) ? put_dir(w, node, layer, to, err)

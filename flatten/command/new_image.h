@@ -30,9 +30,8 @@
          field(threads),                                                                           \
          "N",                                                                                      \
          NULL,                                                                                     \
-         "how many processors to use, for zstd and to unpack layers; by default all; the result "  \
-         "is the "                                                                                 \
-         "same"},                                                                                  \
+         "how many processors to use, for zstd, for the layers of carve, and to unpack layers; "   \
+         "by default all; the result is the same"},                                                \
         {"max-size",                                                                               \
          0,                                                                                        \
          OPTION_NUMBER,                                                                            \

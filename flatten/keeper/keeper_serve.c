@@ -175,13 +175,6 @@ static int on_sink(struct keeper *k, struct pending *p, struct outcome *out, str
     return 0;
 }
 
-static int begin_beside(struct keeper *k, int *fd, off_t *offset, struct err *err)
-{
-    if (k->begun == 0 || k->begun > k->sink->beside)
-        return keeper_breach(k, err, "too many layers at once");
-    return sink_begin_beside(k->sink, fd, offset, err);
-}
-
 static int on_begin(struct keeper *k, struct pending *p, struct outcome *out, struct err *err)
 {
     bool beside = p->request.number == WIRE_BESIDE;
@@ -189,9 +182,11 @@ static int on_begin(struct keeper *k, struct pending *p, struct outcome *out, st
 
     if (!k->sink)
         return keeper_breach(k, err, "a layer for no destination");
+    if (beside && (k->begun == 0 || k->begun > k->sink->beside))
+        return keeper_breach(k, err, "too many layers at once");
     if (!beside)
         k->begun = 0;
-    int rc = beside ? begin_beside(k, &out->fd, &offset, err)
+    int rc = beside ? sink_begin_beside(k->sink, &out->fd, &offset, err)
                     : sink_begin_layer(k->sink, p->request.number == 1, &out->fd, &offset, err);
     if (rc < 0)
         return wrap_path(k, err);
@@ -294,7 +289,6 @@ static int publish_images(struct keeper *k, struct err *err)
         images[i].named = k->task->destination->name || k->task->destination->by_tag;
         images[i].whole_name = whole;
     }
-    k->begun = 0;
     if (rc == 0)
         rc = sink_publish(k->sink, images, k->image_count, err);
     for (size_t i = 0; i < k->image_count; i++)
@@ -340,6 +334,9 @@ static int on_publish(struct keeper *k, struct pending *p, struct outcome *out, 
         return keeper_breach(k, err, "not what the destination can hold");
     if (keeper_settle_sources(k, err) < 0)
         return -1;
+    k->begun = 0;
+    if (sink_await_layers(k->sink, err) < 0)
+        return wrap_path(k, err);
     k->published = k->task->destination->path ? PUBLISHED_NO : PUBLISHED_PERHAPS;
     if (publish_images(k, err) < 0)
         return wrap_path(k, err);

@@ -10,7 +10,7 @@
 /* The piece that a thread of zstd works on. The default, four windows, would take 20 MB a thread.
  */
 enum { ZSTD_JOB = 2 * 1024 * 1024 };
-enum { COMPRESS_BUFFER = 256 * 1024, DEFAULT_ZSTD = 3, DEFAULT_GZIP = 1, MOST_THREADS = 64 };
+enum { COMPRESS_BUFFER = 256 * 1024, DEFAULT_ZSTD = 3, DEFAULT_GZIP = 1 };
 
 struct compressor {
     enum compression kind;
@@ -69,6 +69,8 @@ static int begin_zstd(struct compressor *c, const struct compress_options *o, st
 {
     unsigned threads = o->threads ? o->threads : cpus_usable();
 
+    if (threads > COMPRESS_MOST_THREADS)
+        threads = COMPRESS_MOST_THREADS;
     c->zstd = ZSTD_createCCtx();
     if (!c->zstd)
         return err_nomem(err);
@@ -76,8 +78,7 @@ static int begin_zstd(struct compressor *c, const struct compress_options *o, st
         set_zstd(c, ZSTD_c_checksumFlag, 1, err) < 0 ||
         set_zstd(c, ZSTD_c_jobSize, ZSTD_JOB, err) < 0 ||
         set_zstd(c, ZSTD_c_overlapLog, 8, err) < 0 ||
-        set_zstd(c, ZSTD_c_nbWorkers, (int)(threads > MOST_THREADS ? MOST_THREADS : threads), err) <
-            0)
+        set_zstd(c, ZSTD_c_nbWorkers, (int)threads, err) < 0)
         return -1;
     return 0;
 }

@@ -77,6 +77,8 @@ static void send_ahead(struct lane *l)
 /* Uploads the rest of the file, unless the registry has the blob. */
 static int finish(struct lane *l, struct err *err)
 {
+    if (l->upload.sent > l->size)
+        return err_set(err, ERR_FORMAT, "a layer that is shorter than its file");
     l->body.size = l->size;
     if (connect_lane(l, err) < 0)
         return -1;
@@ -201,29 +203,32 @@ int registry_uploads_begin(struct registry_uploads *u, int fd, struct err *err)
     return 0;
 }
 
-void registry_uploads_end(struct registry_uploads *u, const struct digest *digest, uint64_t size)
+/* Takes the first of the blobs that were begun and not ended. */
+static struct lane *take_first(struct registry_uploads *u)
 {
     struct lane *l = u->growing[0];
 
     u->growing_count--;
     memmove(u->growing, u->growing + 1, u->growing_count * sizeof(struct lane *));
+    return l;
+}
+
+void registry_uploads_end(struct registry_uploads *u, const struct digest *digest, uint64_t size)
+{
+    struct lane *l = take_first(u);
+
     l->digest = *digest;
     l->size = size;
     atomic_store(&l->whole, true);
 }
 
-void registry_uploads_give_up(struct registry_uploads *u)
+void registry_uploads_drop(struct registry_uploads *u)
 {
-    while (u->growing_count > 0) {
-        struct lane *l = u->growing[--u->growing_count];
-        atomic_store(&l->stop, true);
-        join_lane(l);
-    }
+    atomic_store(&take_first(u)->stop, true);
 }
 
 int registry_uploads_wait(struct registry_uploads *u, struct err *err)
 {
-    registry_uploads_give_up(u);
     for (size_t i = 0; i < LANES; i++)
         join_lane(&u->lanes[i]);
     if (u->failed)

@@ -2,6 +2,7 @@
 
 #include "flatten/keeper/files/temporary_file.h"
 #include "flatten/keeper/registry/registry.h"
+#include "flatten/keeper/sink/digest_list.h"
 #include "flatten/name/image_name.h"
 #include "flatten/name/media_type.h"
 
@@ -18,6 +19,7 @@ struct registry_sink {
     struct registry_uploads *layers;
     int fds[REGISTRY_MOST_UPLOADS]; /* temporary files of the layers that were begun, in order */
     size_t begun;
+    struct digest_list ended; /* on their way, or there */
     char *name;
 };
 
@@ -27,6 +29,14 @@ static void close_first(struct registry_sink *s)
     cleanup_fd(&s->fds[0]);
     s->begun--;
     memmove(s->fds, s->fds + 1, s->begun * sizeof(*s->fds));
+}
+
+static void give_up_begun(struct registry_sink *s)
+{
+    while (s->begun > 0) {
+        registry_uploads_drop(s->layers);
+        close_first(s);
+    }
 }
 
 static int begin_beside(struct sink *base, int *fd, off_t *offset, struct err *err)
@@ -48,9 +58,7 @@ static int begin_layer(struct sink *base, bool once, int *fd, off_t *offset, str
     struct registry_sink *s = (struct registry_sink *)base;
 
     (void)once;
-    registry_uploads_give_up(s->layers);
-    while (s->begun > 0)
-        close_first(s);
+    give_up_begun(s);
     return begin_beside(base, fd, offset, err);
 }
 
@@ -58,10 +66,12 @@ static int end_layer(struct sink *base, const struct written_layer *layer, struc
 {
     struct registry_sink *s = (struct registry_sink *)base;
 
-    (void)err;
-    registry_uploads_end(s->layers, &layer->digest, layer->size);
+    if (digest_list_has(&s->ended, &layer->digest))
+        registry_uploads_drop(s->layers);
+    else
+        registry_uploads_end(s->layers, &layer->digest, layer->size);
     close_first(s);
-    return 0;
+    return digest_list_add(&s->ended, &layer->digest, err);
 }
 
 static int has_layer(struct sink *base, size_t position, const struct written_layer *layer,
@@ -69,8 +79,10 @@ static int has_layer(struct sink *base, size_t position, const struct written_la
 {
     (void)position;
     struct registry_sink *s = (struct registry_sink *)base;
-    int rc = registry_has_blob(s->registry, s->http, &layer->digest, err);
 
+    if (digest_list_has(&s->ended, &layer->digest))
+        return 1;
+    int rc = registry_has_blob(s->registry, s->http, &layer->digest, err);
     return rc < 0 ? err_wrap(err, "docker://%s", s->name) : rc;
 }
 
@@ -105,11 +117,19 @@ static int push_image(struct registry_sink *s, const struct sink_image *image, s
                          image->is_index ? MEDIA_TYPE_INDEX : MEDIA_TYPE_MANIFEST, version, err);
 }
 
+static int await_layers(struct sink *base, struct err *err)
+{
+    struct registry_sink *s = (struct registry_sink *)base;
+
+    give_up_begun(s);
+    return registry_uploads_wait(s->layers, err) < 0 ? err_wrap(err, "docker://%s", s->name) : 0;
+}
+
 static int publish_images(struct sink *base, const struct sink_image *images, size_t count,
                           struct err *err)
 {
     struct registry_sink *s = (struct registry_sink *)base;
-    int rc = registry_uploads_wait(s->layers, err);
+    int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < count; i++)
         rc = push_config(s, &images[i], err);
@@ -127,6 +147,7 @@ static void release_sink(struct sink *base)
     cleanup_registry(&s->registry);
     while (s->begun > 0)
         close_first(s);
+    digest_list_clear(&s->ended);
     free(s->name);
     free(s);
 }
@@ -138,6 +159,7 @@ struct sink *sink_open_registry(const struct reference *ref, struct err *err)
                                         .publish = publish_images,
                                         .release = release_sink,
                                         .has_layer = has_layer,
+                                        .await_layers = await_layers,
                                         .begin_beside = begin_beside};
     struct registry_sink *s = calloc(1, sizeof(*s));
 

@@ -44,6 +44,8 @@ struct sink_ops {
     /* Returns 1 if the destination has that blob already; may be missing. */
     int (*has_layer)(struct sink *s, size_t position, const struct written_layer *layer,
                      struct err *err);
+    /* May be missing: see sink_await_layers. */
+    int (*await_layers)(struct sink *s, struct err *err);
     /* For destinations with `beside`. */
     int (*begin_beside)(struct sink *s, int *fd, off_t *offset, struct err *err);
     /* May be missing: see sink_explain. */
@@ -104,8 +106,8 @@ static inline int sink_begin_beside(struct sink *s, int *fd, off_t *offset, stru
 }
 
 /*
- * Ends the first of the layers that were begun: it has been written whole, and is `layer`. If that
- * has ended before, this one is given up.
+ * Ends the first of the layers that were begun: it has been written whole, and is `layer`, which
+ * may have ended before.
  */
 static inline int sink_end_layer(struct sink *s, const struct written_layer *layer, struct err *err)
 {
@@ -135,8 +137,17 @@ static inline void sink_explain(struct sink *s, struct err *err)
 }
 
 /*
- * Publishes the images, all at once. One may be there several times, under several names. A layer
- * that was begun and not ended is given up.
+ * Waits until all layers that ended are at the destination. Those that were begun and not ended are
+ * given up.
+ */
+static inline int sink_await_layers(struct sink *s, struct err *err)
+{
+    return s->ops->await_layers ? s->ops->await_layers(s, err) : 0;
+}
+
+/*
+ * Publishes the images, all at once, after sink_await_layers. One may be there several times, under
+ * several names. A layer that was begun and not ended is given up.
  */
 static inline int sink_publish(struct sink *s, const struct sink_image *images, size_t count,
                                struct err *err)

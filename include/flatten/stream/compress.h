@@ -11,6 +11,8 @@
 
 #include <stddef.h>
 
+enum { COMPRESS_MOST_THREADS = 64 };
+
 struct compress_options {
     enum compression kind;
     int level;        /* zstd 1 to 19, gzip 0 to 3 */

@@ -158,12 +158,12 @@ int registry_uploads_begin(struct registry_uploads *u, int fd, struct err *err) 
  */
 void registry_uploads_end(struct registry_uploads *u, const struct digest *digest, uint64_t size);
 
-/* Gives up the blobs that were begun and not ended. */
-void registry_uploads_give_up(struct registry_uploads *u);
+/* Gives up the first of the blobs that were begun and not ended. */
+void registry_uploads_drop(struct registry_uploads *u);
 
 /*
- * Gives up blobs as well, and waits until all that were ended are there. -1 with the error of the
- * first that failed.
+ * Waits until all blobs are there; each has ended or was given up. -1 with the error of the first
+ * that failed.
  */
 int registry_uploads_wait(struct registry_uploads *u, struct err *err) must_check;
 

@@ -122,6 +122,29 @@ chunks() { sed -n 's|^PATCH .* \([0-9]*\)-[0-9]*$|\1|p' "$MOCK/log" | awk '{ pri
     [[ $(tail -n 1 "$MOCK/tags") == "new "* ]]
 }
 
+# amd64 and arm/v7 have the same base. The first layer is still on its way when the others come.
+@test "a layer that two platforms have is uploaded once" {
+    mock slow-put
+    ok -q --keep-base=1 "oci:$IMAGES/platforms" "docker://$HOST/lab/image:new"
+    sed -n 's/^PUT .*digest=\([^ ]*\).*/\1/p' "$MOCK/log" | sort >digests
+    [ "$(wc -l <digests)" -ge 6 ]
+    [ -z "$(uniq -d digests)" ]
+}
+
+@test "a signal while a layer is uploaded says that nothing was published" {
+    local pid status=0
+    mock together
+    "$FLATTEN" -q "$IMAGES/old.tar" "docker://$HOST/lab/new:v1" >/dev/null 2>log 3>&- &
+    pid=$!
+    wait_until grep -q '^PUT ' "$MOCK/log"
+    kill -TERM $pid
+    wait $pid || status=$?
+    cat log
+    [ "$status" -eq 143 ]
+    grep -q "stopped by signal 15; nothing was published" log
+    [ "$(count '^PUT .*/manifests/')" -eq 0 ]
+}
+
 @test "a layer that is refused ends the uploads of the others, and no manifest is put" {
     mock refuse-put
     fails 2 "uploading sha256:" carve -q --layers=4 "$IMAGES/old.tar" "docker://$HOST/lab/image:new"

@@ -47,6 +47,7 @@ MODES = {
     "away-realm": "wants tokens from http://127.0.0.1@example.invalid",
     "together": "answers the first upload only when a second is complete",
     "refuse-put": "400 to the first upload when it is complete",
+    "slow-put": "answers the first upload three seconds after it is complete",
     "drop-put": "breaks the connection of the first upload",
     "put-liar": "says it stored another manifest",
     "mute": "stores a manifest, and does not answer",
@@ -92,7 +93,7 @@ if os.path.exists(os.path.join(DIR, "root.json")):  # another manifest than the 
         text = f.read()
     tags["v1"] = "sha256:" + hashlib.sha256(text).hexdigest()
     blobs[tags["v1"]] = text
-lock, meeting = threading.Lock(), threading.Barrier(2)
+lock, second = threading.Lock(), threading.Event()
 
 
 def modes():
@@ -432,11 +433,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def together(self):
         """Holds the first upload until the second is complete. Returns False if there is none."""
-        try:
-            state["met"] = state.get("met") or meeting.wait(60) >= 0
-        except threading.BrokenBarrierError:
-            return False
-        return True
+        if not self.once("together"):
+            second.set()
+        return second.wait(60)
 
     def do_PUT(self):
         self.note()
@@ -453,6 +452,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.drain()
             if self.once("refuse-put"):
                 return self.error(400, "BLOB_UPLOAD_INVALID", "not this one")
+            time.sleep(3 if self.once("slow-put") else 0)
             if "together" in modes() and not self.together():
                 return self.error(400, "BLOB_UPLOAD_INVALID", "alone")
             self.body = bytes(uploads.pop(number)) + self.body
