@@ -155,7 +155,7 @@ END
     printf 'no reason' >"$CACHE/.failed-$(basename "$(entries)")"
     touch -d '10 years' "$CACHE/.failed-"*
     head -c 20M /dev/zero >"$SOURCE/large"
-    policy '"bandwidth": "8m"'
+    policy '"bandwidth": "2m"'
     launch
     got_source
     wait_until is_copying
