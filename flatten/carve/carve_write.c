@@ -104,6 +104,11 @@ void carve_writer_clear(struct carve_writer *w)
 
 /* ---- entries ---- */
 
+static const struct spool *spool_of(const struct carve_writer *w)
+{
+    return w->lists->plan->spool;
+}
+
 /* Makes a header neutral: the directory is described elsewhere. */
 static struct archive_entry *neutral_header(struct archive_entry *header, struct err *err)
 {
@@ -124,16 +129,16 @@ static struct archive_entry *neutral_header(struct archive_entry *header, struct
 static int put_dir(struct carve_writer *w, uint32_t node, size_t layer, struct entry_sink *to,
                    struct err *err)
 {
-    const struct spool_record *r = spool_at(w->lists->plan->spool, node);
+    const struct spool_record *r = spool_at(spool_of(w), node);
     bool described = describes(w->lists->plan, node, layer);
-    const char *path = tree_path_in(w->lists->plan->spool->tree, node, &w->path);
+    const char *path = tree_path_in(spool_of(w)->tree, node, &w->path);
 
     w->marks[node] = (uint16_t)(layer + 1);
     if (!r)
         return 0;
     if (!path)
         return err_nomem(err);
-    _cleanup_entry_ struct archive_entry *header = spool_header(w->lists->plan->spool, r, err);
+    _cleanup_entry_ struct archive_entry *header = spool_header(spool_of(w), r, err);
     _cleanup_entry_ struct archive_entry *neutral =
         header && !described ? neutral_header(header, err) : NULL;
     if (!header || (!described && !neutral))
@@ -145,7 +150,7 @@ static int put_dir(struct carve_writer *w, uint32_t node, size_t layer, struct e
 /* Returns the outermost directory above the node that the layer does not have yet. */
 static uint32_t find_missing(const struct carve_writer *w, uint32_t node, size_t layer)
 {
-    const struct tree *tree = w->lists->plan->spool->tree;
+    const struct tree *tree = spool_of(w)->tree;
     uint32_t missing = TREE_NONE;
 
     for (uint32_t dir = tree_parent(tree, node); dir != TREE_NONE && w->marks[dir] != layer + 1;
@@ -175,7 +180,7 @@ static int put_content(struct carve_writer *w, const struct spool_record *r, str
 {
     for (uint64_t at = 0; at < r->size;) {
         size_t len = r->size - at < BLOCK ? (size_t)(r->size - at) : BLOCK;
-        if (go_on(w, err) < 0 || spool_read(w->lists->plan->spool, r, at, w->block, len, err) < 0 ||
+        if (go_on(w, err) < 0 || spool_read(spool_of(w), r, at, w->block, len, err) < 0 ||
             entry_sink_data(to, w->block, len, err) < 0)
             return -1;
         at += len;
@@ -185,12 +190,11 @@ static int put_content(struct carve_writer *w, const struct spool_record *r, str
 
 static int put_file(struct carve_writer *w, uint32_t node, struct entry_sink *to, struct err *err)
 {
-    const struct spool_record *r = spool_at(w->lists->plan->spool, node);
-    uint32_t *first = &w->lists->first_name[r - w->lists->plan->spool->records];
-    const char *path = tree_path_in(w->lists->plan->spool->tree, node, &w->path);
-    const char *target =
-        *first ? tree_path_in(w->lists->plan->spool->tree, *first, &w->target) : "";
-    _cleanup_entry_ struct archive_entry *header = spool_header(w->lists->plan->spool, r, err);
+    const struct spool_record *r = spool_at(spool_of(w), node);
+    uint32_t *first = &w->lists->first_name[r - spool_of(w)->records];
+    const char *path = tree_path_in(spool_of(w)->tree, node, &w->path);
+    const char *target = *first ? tree_path_in(spool_of(w)->tree, *first, &w->target) : "";
+    _cleanup_entry_ struct archive_entry *header = spool_header(spool_of(w), r, err);
 
     if (!header)
         return -1;
@@ -207,7 +211,7 @@ static int put_file(struct carve_writer *w, uint32_t node, struct entry_sink *to
 static int put_whiteout(struct carve_writer *w, uint32_t node, struct entry_sink *to,
                         struct err *err)
 {
-    const char *path = tree_path_in(w->lists->plan->spool->tree, node, &w->path);
+    const char *path = tree_path_in(spool_of(w)->tree, node, &w->path);
 
     w->entries++;
     return path ? emit_whiteout(to, path, err) : err_nomem(err);
@@ -217,7 +221,7 @@ int carve_write_layer(struct carve_writer *w, size_t layer, struct entry_sink *t
 {
     for (size_t i = w->lists->starts[layer]; i < w->lists->starts[layer + 1]; i++) {
         uint32_t node = w->lists->nodes[i];
-        const struct spool_record *r = spool_at(w->lists->plan->spool, node);
+        const struct spool_record *r = spool_at(spool_of(w), node);
         int rc = go_on(w, err);
         if (rc == 0)
             rc = put_dirs_above(w, node, layer, to, err);

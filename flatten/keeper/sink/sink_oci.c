@@ -134,12 +134,11 @@ static int name_layers(struct oci_sink *s, struct err *err)
 static int end_layer(struct sink *base, const struct written_layer *layer, struct err *err)
 {
     struct oci_sink *s = (struct oci_sink *)base;
-
     struct ended_layer ended = {s->begun[0], *layer};
+    bool again = has_ended(s, layer);
 
     s->begun_count--;
     memmove(s->begun, s->begun + 1, s->begun_count * sizeof(*s->begun));
-    bool again = has_ended(s, layer);
     int rc = !again && s->ended_count == MOST_ENDED ? name_layers(s, err) : 0;
     if (again || rc < 0)
         atomic_file_abort(&ended.file);

@@ -48,8 +48,8 @@ int squashed_keep_layer(struct squashed *out, struct layer *layer, bool readable
                         struct err *err) must_check;
 
 /*
- * Passes the new layer that out->layers[out->count] describes to the sink, unless it has it. It was
- * written to fd, from `offset` on; fd is borrowed. The caller counts it.
+ * Ends the new layer that out->layers[out->count] describes at the sink. It was written to fd, from
+ * `offset` on; fd is borrowed. The caller counts it.
  */
 int squashed_end_layer(struct squashed *out, int fd, off_t offset,
                        const struct squash_options *options, struct sink *sink,

@@ -154,7 +154,7 @@ static void test_layers_begin_before_others_end(void **state)
     }
 }
 
-static void test_bytes_do_not_depend_on_that(void **state)
+static void test_bytes_do_not_depend_on_processors(void **state)
 {
     struct fixture *f = *state;
     struct digest alone[LAYERS];
@@ -192,7 +192,7 @@ UNIT_SUITE(test_carve_layers)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_layers_begin_before_others_end, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_bytes_do_not_depend_on_that, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_bytes_do_not_depend_on_processors, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_layer_that_fails_ends_all, set_up, tear_down),
     };
 
