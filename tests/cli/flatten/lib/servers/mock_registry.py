@@ -1,17 +1,17 @@
 """mock_registry.py DIR LAYOUT [TLS]: a registry on loopback with selectable misbehaviour.
 
-It listens on 127.0.0.1, or on the address in the environment variable MOCK_ADDRESS. DIR/port gets its port. Each request is a line of DIR/log: "METHOD PATH HOST AUTHORIZATION RANGE"; for a
-chunk of an upload, RANGE is its place.
-LAYOUT is an OCI layout, served as the repository lab/image, tag v1. DIR/mode is read at each
-request; it has words, each a kind of behaviour, see MODES. Pushes are kept in memory: a blob only with the
-right digest, a manifest only if all blobs that it names exist; DIR/tags gets a line for the manifest: NAME
-DIGEST. With a directory TLS (server.pem, server.key, ca.pem) the registry uses TLS, and DIR/shown gets a line
-for each request with a client certificate: HOST PATH.
+It listens on 127.0.0.1, or on the address in the environment variable MOCK_ADDRESS. DIR/port gets its port. Each
+request is a line of DIR/log: "METHOD PATH HOST AUTHORIZATION RANGE"; for a chunk of an upload, RANGE is its place.
+LAYOUT is an OCI layout, served as the repository lab/image, tag v1. DIR/mode is read at each request; it has words,
+each a kind of behaviour, see MODES. Pushes are kept in memory: a blob only with the right digest, a manifest only if
+all blobs that it names exist; DIR/tags gets a line for the manifest: NAME DIGEST. With a directory TLS (server.pem,
+server.key, ca.pem) the registry uses TLS, and DIR/shown gets a line for each request with a client certificate.
 """
 import base64
 import hashlib
 import http.server
 import json
+import mmap
 import os
 import socket
 import ssl
@@ -87,7 +87,7 @@ blobs, tags, tokens, uploads = {}, {"v1": root}, {}, {}
 state = {"count": 0, "dropped": False}
 for name in os.listdir(os.path.join(LAYOUT, "blobs/sha256")):
     with open(os.path.join(LAYOUT, "blobs/sha256", name), "rb") as f:
-        blobs["sha256:" + name] = f.read()
+        blobs["sha256:" + name] = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)
 if os.path.exists(os.path.join(DIR, "root.json")):  # another manifest than the one of the layout
     with open(os.path.join(DIR, "root.json"), "rb") as f:
         text = f.read()
@@ -107,7 +107,7 @@ def modes():
 
 
 def is_layer(digest):
-    return digest in [layer["digest"] for layer in json.loads(blobs[tags["v1"]])["layers"]]
+    return digest in [layer["digest"] for layer in json.loads(blobs[tags["v1"]][:])["layers"]]
 
 
 def target():
@@ -202,7 +202,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if "liar" in modes():
             said = "sha256:" + "0" * 64
         try:
-            self.answer(200, body, Content_Type=json.loads(blobs[digest]).get("mediaType", MANIFEST),
+            self.answer(200, body, Content_Type=json.loads(blobs[digest][:]).get("mediaType", MANIFEST),
                         Docker_Content_Digest=said)
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
@@ -259,7 +259,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body[:half])
+        self.wfile.write(memoryview(body)[:half])
         self.wfile.flush()
         while not os.path.exists(os.path.join(DIR, "go")):
             time.sleep(0.05)
@@ -267,7 +267,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.hang_up()
         if "flip-last" in modes():
             body = body[:-1] + bytes([body[-1] ^ 1])
-        return self.wfile.write(body[half:])
+        return self.wfile.write(memoryview(body)[half:])
 
     def trouble(self, path):
         """Answers as the mode says; returns True if the request has been answered."""
@@ -455,7 +455,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             time.sleep(3 if self.once("slow-put") else 0)
             if "together" in modes() and not self.together():
                 return self.error(400, "BLOB_UPLOAD_INVALID", "alone")
-            self.body = bytes(uploads.pop(number)) + self.body
+            self.body = uploads.pop(number) + self.body
         else:
             self.drain()
         digest = "sha256:" + hashlib.sha256(self.body).hexdigest()
