@@ -144,12 +144,10 @@ daemon_stop() {
 # fb_left_behind [WORD]: lists processes with $FB_DIR, and WORD, on their command line: shims and conmons that an
 # engine left.
 fb_left_behind() {
-    local dir
-    for dir in /proc/[0-9]*; do
-        if tr '\0' ' ' 2>/dev/null <"$dir/cmdline" | grep -F -- "${FB_DIR:?}/" | grep -qF -- "${1-}"; then
-            echo "${dir#/proc/}"
-        fi
-    done 2>/dev/null
+    # The list is made first: a grep that finds itself would be killed.
+    local lines=(/proc/[0-9]*/cmdline)
+    mapfile -t lines < <(grep -lzsF -- "${FB_DIR:?}/" "${lines[@]}")
+    [ "${#lines[@]}" -eq 0 ] || grep -lzsF -- "${1-}" "${lines[@]}" | cut -d / -f 3 || true
 }
 
 # fb_reap [WORD]: kills them.
