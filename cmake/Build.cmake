@@ -56,6 +56,10 @@ target_include_directories(flatbed_build INTERFACE ${PROJECT_SOURCE_DIR}/include
 target_compile_definitions(flatbed_build INTERFACE FLATBED_VERSION="${PROJECT_VERSION}")
 # The sanitizers' tables are 3 MB of addresses, which a position-independent program relocates at each start: 900 page
 # faults of 2,400.
-set(CMAKE_POSITION_INDEPENDENT_CODE $<NOT:$<BOOL:${FLATBED_SANITIZE}>>)
+if(FLATBED_SANITIZE)
+  set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
+else()
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+endif()
 include(CheckPIESupported)
 check_pie_supported()
