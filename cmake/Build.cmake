@@ -32,7 +32,7 @@ add_library(flatbed_instrument INTERFACE)
 if(FLATBED_SANITIZE)
   target_compile_options(flatbed_instrument INTERFACE
     -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  # clang does by default what gcc is told here. With shared ones the search for leaks reads the other one's 6 MB of zeros.
+  # gcc, too, links the sanitizers statically, as clang does: LeakSanitizer would read 6 MB of zeros of a shared libubsan.
   target_link_options(flatbed_instrument INTERFACE -fsanitize=address,undefined
     $<$<C_COMPILER_ID:GNU>:-static-libasan -static-libubsan>)
 endif()
@@ -54,8 +54,8 @@ target_link_libraries(flatbed_build INTERFACE
   flatbed_warnings flatbed_hardening flatbed_instrument)
 target_include_directories(flatbed_build INTERFACE ${PROJECT_SOURCE_DIR}/include)
 target_compile_definitions(flatbed_build INTERFACE FLATBED_VERSION="${PROJECT_VERSION}")
-# The sanitizers' tables are 3 MB of addresses, which a position-independent program relocates at each start: 900 page
-# faults of 2,400.
+# UBSan's tables hold 3 MB of addresses. A position-independent program relocates them at each start, which is 900 of
+# 2,400 page faults; so programs with sanitizers are linked at a fixed address.
 if(FLATBED_SANITIZE)
   set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
 else()

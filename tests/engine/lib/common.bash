@@ -144,7 +144,7 @@ daemon_stop() {
 # fb_left_behind [WORD]: lists processes with $FB_DIR, and WORD, on their command line: shims and conmons that an
 # engine left.
 fb_left_behind() {
-    # The list is made first: a grep that finds itself would be killed.
+    # The list is made before grep starts: otherwise grep finds itself.
     local lines=(/proc/[0-9]*/cmdline)
     mapfile -t lines < <(grep -lzsF -- "${FB_DIR:?}/" "${lines[@]}")
     [ "${#lines[@]}" -eq 0 ] || grep -lzsF -- "${1-}" "${lines[@]}" | cut -d / -f 3 || true

@@ -48,15 +48,15 @@ nothing_stays() {
 }
 
 # is_running: the command of the container is.
-is_running() {
-    local file
-    for file in /proc/[0-9]*/cmdline; do
-        [ "$(tr '\0' ' ' 2>/dev/null <"$file")" != "/bin/sleep 7321 " ] || return 0
-    done
-    return 1
-}
+is_running() { pgrep -fx '/bin/sleep 7321' >/dev/null; }
 wait_until() { for _ in $(seq 300); do ! "$@" || return 0; sleep 0.1; done; return 1; }
 is_not_running() { ! is_running; }
+
+# has_leftover: flatbed stale finds the tree of a killed measurement, once the last process that uses it has ended.
+has_leftover() {
+    run --separate-stderr "$FLATBED" stale --beside="$DIR/temporary" --json
+    exits 0 && is '.stale | length == 1 and .[0].bytes > 0'
+}
 
 @test "the table has a row for each root, and says what was not measured" {
     start "$LAYERS" -- /bin/sh -c 'ls -R /lib >/dev/null && touch /made'
@@ -150,7 +150,9 @@ END
     CHILD=$!
     wait_until is_running
     kill -TERM "$CHILD"
-    run wait "$CHILD"
+    status=0
+    wait "$CHILD" || status=$?
+    exits 143
     is_not_running
     nothing_stays
     "$FLATBED" start-time --dir="$DIR/temporary" --policy="$DIR/policy.json" "$LAYERS" -- /bin/sleep 7321 3>&- &
@@ -160,9 +162,7 @@ END
     wait_until is_not_running
     ! grep -F "$DIR" /proc/self/mountinfo || return 1
     # A killed measurement leaves an unfinished tree, which the next one removes.
-    run --separate-stderr "$FLATBED" stale --beside="$DIR/temporary" --json
-    exits 0
-    is '.stale | length == 1 and .[0].bytes > 0'
+    wait_until has_leftover
     start "$LAYERS" -- /bin/sh -c 'ls /'
     exits 0
     nothing_stays

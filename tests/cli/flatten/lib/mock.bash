@@ -23,8 +23,8 @@ teardown() { [ -z "${MOCK_PID-}" ] || kill "$MOCK_PID" 2>/dev/null || true; }
 
 MOCK_WITHIN=()
 
-# The mock keeps memory that it has: with glibc's defaults each chunk of an upload is mapped anew, which was half of all
-# page faults of a suite that uploads.
+# glibc's settings for the mock: it keeps the memory that it has. By default each chunk of an upload is mapped anew, which
+# is half of all page faults of a suite that uploads.
 MOCK_MEMORY=(MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=1073741824 MALLOC_TRIM_THRESHOLD_=2073741824)
 
 # True if the mock listens, or has ended.
