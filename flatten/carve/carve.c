@@ -247,6 +247,22 @@ static int make_inventory(struct carving *c, struct squashed *out, struct err *e
     return inventory_text(&source, c->options, &out->inventory, err);
 }
 
+/*
+ * Returns the level of zstd with which large files are compressed while the image is read; 0 for
+ * those that stay as they are until their layer is written. Levels above PACKED_LEVEL lose more by
+ * frames of 4 MiB. With --like few files may be written.
+ */
+static int pack_level(const struct squash_options *options, const struct carve_options *carve,
+                      const struct sink *sink)
+{
+    enum { PACKED_LEVEL = 5 };
+    const struct compress_options *c = &options->compress;
+
+    return sink && !carve->like && c->kind == COMPRESSION_ZSTD && c->level <= PACKED_LEVEL
+               ? c->level
+               : 0;
+}
+
 int carve_layers(struct image *image, const struct squash_options *options,
                  const struct carve_options *carve, struct sink *sink, struct squashed *out,
                  struct carved *carved, struct err *err)
@@ -255,7 +271,8 @@ int carve_layers(struct image *image, const struct squash_options *options,
         .options = options, .carve = carve, .carved = carved, .layout = &carved->layout};
     const struct carve_tree_options how = {.fd = carve->spool,
                                            .identities = carve->like || carve->inventory,
-                                           .stamps = carve->like && carve->stable_times};
+                                           .stamps = carve->like && carve->stable_times,
+                                           .pack = pack_level(options, carve, sink)};
     struct merged_report report;
 
     if (carve_tree_read(&c.tree, image, options, &how, &report, err) < 0 ||

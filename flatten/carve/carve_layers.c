@@ -48,7 +48,10 @@ static int write_layer(struct lane *l, struct err *err)
     if (carve_write_layer(&l->writer, l->layer, layer_writer_sink(to), err) < 0)
         return -1;
     l->entries = l->writer.entries - before;
-    return layer_writer_finish(to, &l->written, err);
+    if (layer_writer_finish(to, &l->written, err) < 0)
+        return -1;
+    carve_drop_layer(&l->writer, l->layer);
+    return 0;
 }
 
 static void run_lane(void *ctx)
@@ -123,7 +126,8 @@ static void divide_processors(struct lanes *all, size_t layers)
 
     if (cpus > COMPRESS_MOST_THREADS)
         cpus = COMPRESS_MOST_THREADS;
-    size_t wanted = o->kind == COMPRESSION_ZSTD ? cpus / 4 + 1 : cpus;
+    bool packed = all->lists.plan->spool->pack_count > 0; /* zstd has little left to do */
+    size_t wanted = o->kind == COMPRESSION_ZSTD && !packed ? cpus / 4 + 1 : cpus;
 
     if (most > layers)
         most = layers;

@@ -1,6 +1,7 @@
 #include "flatten/carve/carve_write.h"
 
 #include "flatten/carve/order.h"
+#include "flatten/carve/spool/piece_reader.h"
 #include "flatten/layer/emit.h"
 
 #include <stdlib.h>
@@ -98,6 +99,7 @@ void carve_writer_clear(struct carve_writer *w)
 {
     free(w->marks);
     free(w->block);
+    cleanup_piece_reader(&w->pieces);
     buf_free(&w->path);
     buf_free(&w->target);
 }
@@ -188,6 +190,23 @@ static int put_content(struct carve_writer *w, const struct spool_record *r, str
     return 0;
 }
 
+/* Gives the sink the frames of a packed file, too. */
+static int put_pieces(struct carve_writer *w, const struct spool_record *r, struct entry_sink *to,
+                      struct err *err)
+{
+    const struct piece *pieces = spool_pieces(spool_of(w), r);
+
+    if (!w->pieces && !(w->pieces = piece_reader_new(spool_of(w)->fd, err)))
+        return -1;
+    for (size_t i = 0; i < spool_piece_count(r); i++) {
+        const struct frame_place frame = {spool_of(w)->fd, pieces[i].at, pieces[i].size};
+        const char *data = go_on(w, err) < 0 ? NULL : piece_read(w->pieces, &pieces[i], err);
+        if (!data || entry_sink_framed(to, data, pieces[i].len, &frame, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int put_file(struct carve_writer *w, uint32_t node, struct entry_sink *to, struct err *err)
 {
     const struct spool_record *r = spool_at(spool_of(w), node);
@@ -205,7 +224,9 @@ static int put_file(struct carve_writer *w, uint32_t node, struct entry_sink *to
         return emit_link(to, path, target, header, err);
     *first = node;
     archive_entry_copy_pathname(header, path);
-    return entry_sink_entry(to, header, err) < 0 ? -1 : put_content(w, r, to, err);
+    if (entry_sink_entry(to, header, err) < 0)
+        return -1;
+    return r->packed ? put_pieces(w, r, to, err) : put_content(w, r, to, err);
 }
 
 static int put_whiteout(struct carve_writer *w, uint32_t node, struct entry_sink *to,
@@ -233,4 +254,13 @@ int carve_write_layer(struct carve_writer *w, size_t layer, struct entry_sink *t
             return -1;
     }
     return 0;
+}
+
+void carve_drop_layer(const struct carve_writer *w, size_t layer)
+{
+    for (size_t i = w->lists->starts[layer]; i < w->lists->starts[layer + 1]; i++) {
+        const struct spool_record *r = spool_at(spool_of(w), w->lists->nodes[i]);
+        if (r)
+            spool_drop(spool_of(w), r);
+    }
 }

@@ -46,6 +46,7 @@ struct carve_writer {
     uint64_t entries;            /* written */
     struct buf path, target;
     char *block;
+    struct piece_reader *pieces; /* NULL until a packed file is written */
 };
 
 /* The caller clears *w with carve_writer_clear, also after a failure. */
@@ -62,5 +63,8 @@ void carve_writer_clear(struct carve_writer *w);
  */
 int carve_write_layer(struct carve_writer *w, size_t layer, struct entry_sink *to,
                       struct err *err) must_check;
+
+/* Gives up the content of a layer that is written, so that it takes no room while others are. */
+void carve_drop_layer(const struct carve_writer *w, size_t layer);
 
 #endif

@@ -1,6 +1,7 @@
 #include "flatten/layer/layer_writer.h"
 
 #include "base/fdio.h"
+#include "flatten/layer/layer_frames.h"
 #include "flatten/layer/tar/pax.h"
 #include "flatten/stream/digester.h"
 #include "flatten/stream/ustar.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 
 enum { BLOCKS = 8, BLOCK_SIZE = 512 * 1024 };
-enum { WRITEBACK = 8 * 1024 * 1024 };
+enum { WRITEBACK = 8 * 1024 * 1024, COPIED = 64 * 1024 };
 enum { HASHER, WRITER }; /* the relay's consumers */
 
 /*
@@ -28,6 +29,9 @@ struct layer_writer {
     uint64_t max_size; /* of the archive */
     uint64_t left;     /* of the current entry's content, bytes */
     size_t padding;    /* behind it */
+    struct layer_frames frames;
+    uint64_t compressed; /* bytes of the archive that are in the blob, or in the compressor */
+    unsigned char copied[COPIED];
     int fd;
     bool is_pipe;
     off_t at;
@@ -62,6 +66,45 @@ static int put_blob(void *ctx, const void *data, size_t len, struct err *err)
     return 0;
 }
 
+/* Copies a frame, between frames of the compressor. */
+static int put_frame(struct layer_writer *w, const struct frame_place *place, struct err *err)
+{
+    if (compressor_end_frame(w->compressor, err) < 0)
+        return -1;
+    for (size_t at = 0; at < place->size;) {
+        size_t len = place->size - at < COPIED ? place->size - at : COPIED;
+        if (fd_pread_exact(place->fd, w->copied, len, (off_t)(place->at + at), err) < 0 ||
+            put_blob(w, w->copied, len, err) < 0)
+            return -1;
+        at += len;
+    }
+    return 0;
+}
+
+/* Writes a part of the archive: the compressor gets what no frame stands for. */
+static int write_part(struct layer_writer *w, const char *data, size_t len, struct err *err)
+{
+    struct layer_frame frame;
+
+    while (len > 0) {
+        bool found = layer_frames_find(&w->frames, w->compressed, &frame);
+        bool inside = found && frame.from <= w->compressed;
+        uint64_t end = inside ? frame.to : found ? frame.from : UINT64_MAX;
+        size_t part = end - w->compressed < len ? (size_t)(end - w->compressed) : len;
+        int rc = 0;
+        if (!inside)
+            rc = compressor_write(w->compressor, data, part, err);
+        else if (frame.from == w->compressed)
+            rc = put_frame(w, &frame.place, err);
+        if (rc < 0)
+            return -1;
+        w->compressed += part;
+        data += part;
+        len -= part;
+    }
+    return 0;
+}
+
 static int write_all(struct layer_writer *w, struct err *err)
 {
     const void *data;
@@ -69,7 +112,7 @@ static int write_all(struct layer_writer *w, struct err *err)
     int rc;
 
     while ((rc = relay_take(w->relay, WRITER, &data, &len, err)) > 0) {
-        if (compressor_write(w->compressor, data, len, err) < 0)
+        if (write_part(w, data, len, err) < 0)
             return -1;
         relay_release(w->relay, WRITER);
     }
@@ -125,10 +168,23 @@ static int put_data(struct entry_sink *sink, const void *data, uint64_t len, str
     return w->left ? 0 : put_bytes(w, NULL, w->padding, err);
 }
 
+static int put_framed(struct entry_sink *sink, const void *data, size_t len,
+                      const struct frame_place *place, struct err *err)
+{
+    struct layer_writer *w = (struct layer_writer *)sink;
+    uint64_t from = w->written.tar_size;
+    const struct layer_frame frame = {.from = from, .to = from + len, .place = *place};
+
+    if (w->written.kind == COMPRESSION_ZSTD && len > 0 &&
+        layer_frames_add(&w->frames, &frame, err) < 0)
+        return -1;
+    return put_data(sink, data, len, err);
+}
+
 struct layer_writer *layer_writer_new(int fd, off_t offset, const struct compress_options *compress,
                                       struct hasher *hasher, struct err *err)
 {
-    static const struct entry_sink_ops ops = {put_entry, put_data};
+    static const struct entry_sink_ops ops = {put_entry, put_data, put_framed};
     _cleanup_layer_writer_ struct layer_writer *w = calloc(1, sizeof(*w));
 
     if (!w) {
@@ -136,6 +192,7 @@ struct layer_writer *layer_writer_new(int fd, off_t offset, const struct compres
         return NULL;
     }
     w->base.ops = &ops;
+    layer_frames_init(&w->frames);
     w->fd = fd;
     w->is_pipe = offset < 0;
     w->at = w->synced = offset;
@@ -179,6 +236,7 @@ void layer_writer_free(struct layer_writer *w)
     cleanup_relay(&w->relay);
     cleanup_hasher(&w->own);
     cleanup_compressor(&w->compressor);
+    layer_frames_clear(&w->frames);
     buf_free(&w->header);
     free(w);
 }

@@ -107,7 +107,7 @@ static int warm_charset(const char *to, const char *from, struct err *err)
 /* Has libraries do now what they do at their first use, and need files for. */
 static int warm_up(struct err *err)
 {
-    enum { LARGE = 1024 * 1024 }; /* bytes */
+    enum { LARGE = 1024 * 1024, KEPT = 16 * LARGE }; /* bytes */
     const char *charset = nl_langinfo(CODESET);
     struct digest unused;
 
@@ -121,6 +121,7 @@ static int warm_up(struct err *err)
      * holes: a quarter of the memory for comparing two trees.
      */
     mallopt(M_MMAP_THRESHOLD, LARGE);
+    mallopt(M_TRIM_THRESHOLD, KEPT);       /* each layer takes the memory of the one before */
     setvbuf(stdout, NULL, _IOFBF, BUFSIZ); /* its first use would ask for the kind of the file */
     return sha256_digest("", 0, &unused, err);
 }

@@ -71,6 +71,7 @@ static const int plain[] = {
     SCMP_SYS(close),
     SCMP_SYS(fstat),
     SCMP_SYS(ftruncate),
+    SCMP_SYS(fallocate),
     SCMP_SYS(copy_file_range),
     SCMP_SYS(sync_file_range),
     SCMP_SYS(poll),

@@ -326,7 +326,7 @@ static int resolve_links(struct listing *l, struct err *err)
 struct listing *listing_new(const struct image *image, const struct merged_options *options,
                             const struct listing *like, struct err *err)
 {
-    static const struct entry_sink_ops ops = {put_entry, put_data};
+    static const struct entry_sink_ops ops = {.entry = put_entry, .data = put_data};
     _cleanup_listing_ struct listing *l = calloc(1, sizeof(*l));
     struct merged_report report;
 

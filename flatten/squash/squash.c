@@ -27,7 +27,7 @@ struct group {
 
 static enum merge_result rehearse(struct group *g, struct squashed *out, struct err *err)
 {
-    static const struct entry_sink_ops ops = {ignore_entry, ignore_data};
+    static const struct entry_sink_ops ops = {.entry = ignore_entry, .data = ignore_data};
     struct entry_sink nowhere = {&ops};
     enum merge_result result = merged_entries(&g->image, &g->options, &nowhere, &g->report, err);
 

@@ -19,6 +19,7 @@ struct compressor {
     ZSTD_CCtx *zstd;
     struct isal_zstream *gzip;
     unsigned char *level_buffer; /* ISA-L's */
+    bool in_frame;               /* bytes were written since the last frame ended */
     unsigned char out[COMPRESS_BUFFER];
 };
 
@@ -196,7 +197,16 @@ static int compress_piece(struct compressor *c, const void *data, size_t len, bo
 
 int compressor_write(struct compressor *c, const void *data, size_t len, struct err *err)
 {
+    c->in_frame |= len > 0;
     return compress_piece(c, data, len, false, err);
+}
+
+int compressor_end_frame(struct compressor *c, struct err *err)
+{
+    if (!c->in_frame)
+        return 0;
+    c->in_frame = false;
+    return compress_piece(c, NULL, 0, true, err);
 }
 
 int compressor_finish(struct compressor *c, struct err *err)

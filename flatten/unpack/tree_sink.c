@@ -125,7 +125,7 @@ static int put_data(struct entry_sink *base, const void *data, uint64_t len, str
 
 void tree_sink_init(struct tree_sink *s, int pipe)
 {
-    static const struct entry_sink_ops ops = {put_entry, put_data};
+    static const struct entry_sink_ops ops = {.entry = put_entry, .data = put_data};
 
     *s = (struct tree_sink){.base = {&ops}, .pipe = pipe};
 }

@@ -29,7 +29,7 @@ packages() {
     seq 1 60000 >"$dir/usr/lib/libone.so"
     seq "$1" 9000 >"$dir/usr/bin/tool"
     ln "$dir/usr/bin/tool" "$dir/usr/bin/tool-link"
-    seq 1 90000 >"$site/torch/ops.py"
+    seq 1 900000 >"$site/torch/ops.py" # two frames of zstd
     printf 'Name: torch\nVersion: 2.7.0\n' >"$site/torch-2.7.0.dist-info/METADATA"
     echo 'torch/ops.py,,' >"$site/torch-2.7.0.dist-info/RECORD"
     echo /usr/lib/libone.so >"$info/libone.list"
@@ -155,6 +155,9 @@ first_shared() {
     [ "$count" -gt 3 ]
     expect_equal "$(podman_run --rm fb-pack:1-carved)" "version 1"
     storage_expect_same fb-pack:1 fb-pack:1-carved "$count"
+    flatten carve --quiet --compression=zstd --layer-size=200k fb-pack:1 "docker://$FB_REGISTRY/lab/zstd:1" >/dev/null
+    podman_cli pull --quiet --tls-verify=false "$FB_REGISTRY/lab/zstd:1" >/dev/null
+    storage_expect_same fb-pack:1 "$FB_REGISTRY/lab/zstd:1" "$count"
 }
 
 # carve_alone: FLATTEN is flatten carve, for helpers that call flatten with operands alone.

@@ -77,7 +77,7 @@ int identity_add(struct sha256 *sha256, const void *data, uint64_t len, struct e
     return 0;
 }
 
-static int end_hash(struct sha256 *sha256, struct layout_identity *out, struct err *err)
+int identity_timeless(struct sha256 *sha256, struct layout_identity *out, struct err *err)
 {
     struct digest digest;
     unsigned char bytes[sizeof(out->part)];
@@ -89,12 +89,23 @@ static int end_hash(struct sha256 *sha256, struct layout_identity *out, struct e
     return 0;
 }
 
+struct identity_stamp identity_stamp_of(const struct layout_identity *timeless,
+                                        struct archive_entry *header)
+{
+    return (struct identity_stamp){.timeless = *timeless,
+                                   .seconds = archive_entry_mtime(header),
+                                   .nanoseconds = (uint32_t)archive_entry_mtime_nsec(header)};
+}
+
 int identity_end(struct sha256 *sha256, struct archive_entry *header, struct identity_stamp *out,
                  struct err *err)
 {
-    *out = (struct identity_stamp){.seconds = archive_entry_mtime(header),
-                                   .nanoseconds = (uint32_t)archive_entry_mtime_nsec(header)};
-    return end_hash(sha256, &out->timeless, err);
+    struct layout_identity timeless;
+
+    if (identity_timeless(sha256, &timeless, err) < 0)
+        return -1;
+    *out = identity_stamp_of(&timeless, header);
+    return 0;
 }
 
 int identity_of_stamp(struct sha256 *sha256, const struct identity_stamp *stamp,
@@ -104,5 +115,5 @@ int identity_of_stamp(struct sha256 *sha256, const struct identity_stamp *stamp,
         sha256_update(sha256, &stamp->seconds, sizeof(stamp->seconds), err) < 0 ||
         sha256_update(sha256, &stamp->nanoseconds, sizeof(stamp->nanoseconds), err) < 0)
         return -1;
-    return end_hash(sha256, out, err);
+    return identity_timeless(sha256, out, err);
 }

@@ -1,10 +1,12 @@
 #include "flatten/carve/spool/spool.h"
 
 #include "base/fdio.h"
+#include "flatten/carve/spool/packer.h"
 #include "flatten/layer/attributes.h"
 #include "flatten/layer/emit.h"
 #include "flatten/merge/tree/array.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,29 +16,46 @@ enum { BLOCK = 1024 * 1024 };
 
 /* ---- bytes ---- */
 
+/* Names the directory: the destination is not the one that is full. */
+static int not_written(struct err *err)
+{
+    err->sys = 0;
+    return err_wrap(err, "the temporary file for the files of the image (set TMPDIR)");
+}
+
 static int flush(struct spool *s, struct err *err)
 {
     size_t len = s->filled;
 
     s->filled = 0;
-    if (fd_pwrite_all(s->fd, s->block, len, (off_t)(s->at - len), err) == 0)
+    return fd_pwrite_all(s->fd, s->block, len, (off_t)(s->at - len), err) < 0 ? not_written(err)
+                                                                              : 0;
+}
+
+static int check_limit(const struct spool *s, uint64_t len, struct err *err)
+{
+    if (len <= s->limit - s->at)
         return 0;
-    err->sys = 0; /* the directory is named here: the destination is not the one that is full */
-    return err_wrap(err, "the temporary file for the files of the image (set TMPDIR)");
+    return err_set(err, ERR_LIMIT, "the files of the image have more than %" PRIu64 " bytes",
+                   s->limit - s->start);
+}
+
+/* Leaves a hole of that many bytes. */
+static int skip_bytes(struct spool *s, uint64_t len, struct err *err)
+{
+    if (check_limit(s, len, err) < 0 || flush(s, err) < 0)
+        return -1;
+    s->at += len;
+    return 0;
 }
 
 /* NULL data stands for zeros, which become a hole. */
 static int put_bytes(struct spool *s, const char *data, uint64_t len, struct err *err)
 {
-    if (len > s->limit - s->at)
-        return err_set(err, ERR_LIMIT, "the files of the image have more than %" PRIu64 " bytes",
-                       s->limit - s->start);
-    if (!data) {
-        if (flush(s, err) < 0)
-            return -1;
-        s->at += len;
-        return 0;
-    }
+    if (!data)
+        return skip_bytes(s, len, err);
+    if (check_limit(s, len, err) < 0)
+        return -1;
     while (len > 0) {
         size_t part = BLOCK - s->filled;
         if (part > len)
@@ -103,6 +122,35 @@ static int put_head(struct spool *s, struct archive_entry *header, uint32_t *hea
     return put_bytes(s, target ? target : "", target_len, err);
 }
 
+/* ---- packed files ---- */
+
+static int begin_packed(struct spool *s, struct spool_record *record, struct archive_entry *header,
+                        struct err *err)
+{
+    uint64_t at = s->at;
+    struct spool_packed *packed = ARRAY_PUSH(s, pack, packs, err);
+
+    if (!packed || skip_bytes(s, packer_room(record->size), err) < 0)
+        return -1;
+    packed->first = (uint32_t)s->pieces.count;
+    record->packed = (uint32_t)s->pack_count;
+    packer_begin(s->packer, at);
+    return identity_begin(s->sha256, header, err);
+}
+
+static int put_packed(struct spool *s, const void *data, uint64_t len, struct err *err)
+{
+    if (packer_add(s->packer, data, len, err) < 0)
+        return not_written(err);
+    if (identity_add(s->sha256, data, len, err) < 0)
+        return -1;
+    if (s->left > 0)
+        return 0;
+    packer_end(s->packer);
+    s->packing = false;
+    return identity_timeless(s->sha256, &s->packs[s->pack_count - 1].timeless, err);
+}
+
 static int add_record(struct spool *s, uint32_t node, struct archive_entry *header, struct err *err)
 {
     uint64_t at = s->at;
@@ -122,7 +170,8 @@ static int add_record(struct spool *s, uint32_t node, struct archive_entry *head
                                     .names = 1};
     s->by_node[node] = (uint32_t)s->record_count;
     s->left = record->size;
-    return 0;
+    s->packing = s->packer && record->size >= SPOOL_PACKED;
+    return s->packing ? begin_packed(s, record, header, err) : 0;
 }
 
 /* ---- the sink ---- */
@@ -149,12 +198,12 @@ static int put_data(struct entry_sink *sink, const void *data, uint64_t len, str
     if (len > s->left)
         return err_set(err, ERR_FORMAT, "more content than the header says");
     s->left -= len;
-    return put_bytes(s, data, len, err);
+    return s->packing ? put_packed(s, data, len, err) : put_bytes(s, data, len, err);
 }
 
 struct spool *spool_new(int fd, uint64_t at, uint64_t limit, struct err *err)
 {
-    static const struct entry_sink_ops ops = {put_entry, put_data};
+    static const struct entry_sink_ops ops = {.entry = put_entry, .data = put_data};
     _cleanup_spool_ struct spool *s = calloc(1, sizeof(*s));
 
     if (!s || !(s->block = malloc(BLOCK))) {
@@ -173,8 +222,21 @@ struct spool *spool_new(int fd, uint64_t at, uint64_t limit, struct err *err)
     return s->tree ? steal_ptr(&s) : NULL;
 }
 
+int spool_pack(struct spool *s, int level, struct err *err)
+{
+    s->sha256 = sha256_new(err);
+    s->packer = s->sha256 ? packer_new(s->fd, level, &s->pieces, err) : NULL;
+    s->reader = s->packer ? piece_reader_new(s->fd, err) : NULL;
+    return s->reader ? 0 : -1;
+}
+
 void spool_free(struct spool *s)
 {
+    cleanup_packer(&s->packer);
+    cleanup_sha256(&s->sha256);
+    cleanup_piece_reader(&s->reader);
+    free(s->pieces.list);
+    free(s->packs);
     cleanup_tree(&s->tree);
     free(s->records);
     free(s->names);
@@ -189,8 +251,11 @@ int spool_finish(struct spool *s, struct err *err)
         return err_set(err, ERR_FORMAT, "less content than the header says");
     if (flush(s, err) < 0)
         return -1;
-    free(s->block);
-    s->block = NULL;
+    if (s->packer && packer_finish(s->packer, err) < 0)
+        return not_written(err);
+    if (s->packer)
+        packer_free(steal_ptr(&s->packer));
+    free(steal_ptr(&s->block));
     /* The file may end in a hole. */
     return ftruncate(s->fd, (off_t)s->at) < 0 ? err_sys(err, "cannot extend the temporary file")
                                               : 0;
@@ -261,8 +326,48 @@ int spool_set_time(const struct spool *s, const struct spool_record *record, int
     return fd_pwrite_all(s->fd, head, attributes_size(head), (off_t)record->at, err);
 }
 
+const struct piece *spool_pieces(const struct spool *s, const struct spool_record *record)
+{
+    return record->packed ? s->pieces.list + s->packs[record->packed - 1].first : NULL;
+}
+
+size_t spool_piece_count(const struct spool_record *record)
+{
+    return (size_t)((record->size + PIECE_SIZE - 1) / PIECE_SIZE);
+}
+
+static int read_pieces(const struct spool *s, const struct piece *pieces, uint64_t offset,
+                       char *data, size_t len, struct err *err)
+{
+    while (len > 0) {
+        size_t at = offset % PIECE_SIZE;
+        size_t part = PIECE_SIZE - at < len ? PIECE_SIZE - at : len;
+        const char *from = piece_read(s->reader, &pieces[offset / PIECE_SIZE], err);
+        if (!from)
+            return -1;
+        memcpy(data, from + at, part);
+        data += part;
+        offset += part;
+        len -= part;
+    }
+    return 0;
+}
+
 int spool_read(const struct spool *s, const struct spool_record *record, uint64_t offset,
                void *data, size_t len, struct err *err)
 {
+    const struct piece *pieces = spool_pieces(s, record);
+
+    if (pieces)
+        return read_pieces(s, pieces, offset, data, len, err);
     return fd_pread_exact(s->fd, data, len, (off_t)(record->at + record->head + offset), err);
+}
+
+void spool_drop(const struct spool *s, const struct spool_record *record)
+{
+    const struct piece *pieces = spool_pieces(s, record);
+
+    if (pieces)
+        (void)!fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)pieces->at,
+                         (off_t)packer_room(record->size));
 }

@@ -25,23 +25,40 @@ struct hash_worker {
     struct err err;
 };
 
+static int hash_content(struct hash_worker *w, const struct spool_record *r, struct err *err)
+{
+    for (uint64_t at = 0; at < r->size;) {
+        size_t len = r->size - at < BLOCK ? (size_t)(r->size - at) : BLOCK;
+        if (spool_read(w->hashing->spool, r, at, w->block, len, err) < 0 ||
+            identity_add(w->sha256, w->block, len, err) < 0)
+            return -1;
+        at += len;
+    }
+    return 0;
+}
+
+static int find_timeless(struct hash_worker *w, const struct spool_record *r,
+                         struct archive_entry *header, struct layout_identity *out, struct err *err)
+{
+    if (r->packed) {
+        *out = w->hashing->spool->packs[r->packed - 1].timeless;
+        return 0;
+    }
+    return identity_begin(w->sha256, header, err) < 0 || hash_content(w, r, err) < 0
+               ? -1
+               : identity_timeless(w->sha256, out, err);
+}
+
 static int hash_record(struct hash_worker *w, size_t number, struct err *err)
 {
     const struct spool *s = w->hashing->spool;
     const struct spool_record *r = &s->records[number];
     _cleanup_entry_ struct archive_entry *header = spool_header(s, r, err);
-    struct identity_stamp stamp;
-    int rc = header ? identity_begin(w->sha256, header, err) : -1;
+    struct layout_identity timeless;
 
-    for (uint64_t at = 0; rc == 0 && at < r->size;) {
-        size_t len = r->size - at < BLOCK ? (size_t)(r->size - at) : BLOCK;
-        rc = spool_read(s, r, at, w->block, len, err);
-        if (rc == 0)
-            rc = identity_add(w->sha256, w->block, len, err);
-        at += len;
-    }
-    if (rc < 0 || identity_end(w->sha256, header, &stamp, err) < 0)
+    if (!header || find_timeless(w, r, header, &timeless, err) < 0)
         return -1;
+    struct identity_stamp stamp = identity_stamp_of(&timeless, header);
     if (w->hashing->stamps)
         w->hashing->stamps[number] = stamp;
     return identity_of_stamp(w->sha256, &stamp, &w->hashing->out[number], err);

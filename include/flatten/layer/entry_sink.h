@@ -13,9 +13,18 @@
 
 struct entry_sink;
 
+/* A zstd frame in a file. */
+struct frame_place {
+    int fd; /* borrowed */
+    uint64_t at;
+    size_t size; /* bytes */
+};
+
 struct entry_sink_ops {
     int (*entry)(struct entry_sink *s, struct archive_entry *header, struct err *err);
     int (*data)(struct entry_sink *s, const void *data, uint64_t len, struct err *err);
+    int (*framed)(struct entry_sink *s, const void *data, size_t len,
+                  const struct frame_place *frame, struct err *err); /* NULL: as data */
 };
 
 struct entry_sink {
@@ -37,6 +46,17 @@ static inline int entry_sink_data(struct entry_sink *s, const void *data, uint64
                                   struct err *err)
 {
     return s->ops->data(s, data, len, err);
+}
+
+/*
+ * The same for a piece of which a zstd frame is at hand: a sink that compresses may take it as it
+ * is. It must stay in its file as long as the sink is used.
+ */
+static inline int entry_sink_framed(struct entry_sink *s, const void *data, size_t len,
+                                    const struct frame_place *frame, struct err *err)
+{
+    return s->ops->framed ? s->ops->framed(s, data, len, frame, err)
+                          : s->ops->data(s, data, len, err);
 }
 
 #endif

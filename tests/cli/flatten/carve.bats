@@ -52,6 +52,26 @@ layers_of() {
     done
 }
 
+# frames BLOB: prints how many frames of zstd it has.
+frames() { zstd -lv "$1" 2>/dev/null | sed -n 's/^# Zstandard Frames: //p'; }
+
+@test "files of 1 MiB and more are frames of zstd of their own, and each layer is what its diff_id says" {
+    local i blob
+    for level in 3 6; do
+        ok carve -q "--compression=zstd:$level" --layer-size=12m --verify "$IMAGES/big.tar" "oci:out$level"
+        same "$IMAGES/big.tar" "oci:out$level"
+        for ((i = 0; i < $(count_of "out$level"); i++)); do
+            blob=out$level/blobs/sha256/$(digests "out$level" | sed -n "$((i + 1))s/^sha256://p")
+            zstd -dcq "$blob" | sha256sum | cut -d' ' -f1 >>"diff_ids$level"
+            frames "$blob" >>"frames$level"
+        done
+        diff "diff_ids$level" <(gojq -r '.rootfs.diff_ids[][7:]' "$(config_of "out$level")")
+    done
+    # A file of 5 MB is two pieces, between the rest of its layer. Strong levels gain more by one frame.
+    [ "$(sort -u frames3 | tr "\n" " ")" = "1 4 " ]
+    [ "$(sort -u frames6)" = 1 ]
+}
+
 @test "archives of Docker are carved as well, and standard input" {
     ok carve -q --verify "$IMAGES/old.tar" docker-archive:out.tar:carved:1
     same "$IMAGES/old.tar" docker-archive:out.tar

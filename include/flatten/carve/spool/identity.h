@@ -25,6 +25,14 @@ int identity_begin(struct sha256 *sha256, struct archive_entry *header, struct e
 /* Adds content; NULL data stands for zeros. */
 int identity_add(struct sha256 *sha256, const void *data, uint64_t len, struct err *err) must_check;
 
+/* Ends a stamp that gets its time later, from identity_stamp_of. */
+int identity_timeless(struct sha256 *sha256, struct layout_identity *out,
+                      struct err *err) must_check;
+
+/* Returns the stamp with the time of the header. */
+struct identity_stamp identity_stamp_of(const struct layout_identity *timeless,
+                                        struct archive_entry *header);
+
 /* Ends the stamp, which gets the time of the header. */
 int identity_end(struct sha256 *sha256, struct archive_entry *header, struct identity_stamp *out,
                  struct err *err) must_check;

@@ -5,8 +5,15 @@
 #ifndef FLATTEN_SPOOL_H
 #define FLATTEN_SPOOL_H
 
+#include "flatten/carve/spool/identity.h"
+#include "flatten/carve/spool/piece_reader.h"
 #include "flatten/layer/entry_sink.h"
 #include "flatten/merge/tree/tree.h"
+
+/* The smallest file that is packed, bytes. */
+enum { SPOOL_PACKED = 1024 * 1024 };
+
+struct packer;
 
 /* Describes a path. A file is an inode with all its names: anything but a directory. */
 struct spool_record {
@@ -16,6 +23,13 @@ struct spool_record {
     uint32_t node; /* of its first name */
     uint32_t mode; /* with the type */
     uint32_t names;
+    uint32_t packed; /* index + 1 of a packed file; 0: its content is in the file as it is */
+};
+
+/* A file whose content is in the temporary file as pieces. */
+struct spool_packed {
+    uint32_t first;                  /* index of its first piece */
+    struct layout_identity timeless; /* as in identity_stamp: computed while it is in memory */
 };
 
 /* A further name of a file: a hard link. */
@@ -37,6 +51,13 @@ struct spool {
     uint64_t left;             /* of the content of the last record, bytes */
     char *block;               /* bytes that are not written yet */
     size_t filled;
+    struct spool_packed *packs;
+    size_t pack_count, pack_cap;
+    struct pieces pieces;
+    struct packer *packer; /* until spool_finish; or NULL */
+    struct sha256 *sha256; /* with it: of the packed file that is being written */
+    bool packing;          /* the file that is being written is packed */
+    struct piece_reader *reader;
 };
 
 /*
@@ -45,6 +66,12 @@ struct spool {
  * through `base`. More than `limit` bytes are ERR_LIMIT. The caller frees it with spool_free.
  */
 struct spool *spool_new(int fd, uint64_t at, uint64_t limit, struct err *err) must_check;
+
+/*
+ * Has the spool, which is empty, compress files of SPOOL_PACKED bytes and more while they come:
+ * with zstd at that level.
+ */
+int spool_pack(struct spool *s, int level, struct err *err) must_check;
 
 /* Frees the spool. The file keeps its content. */
 void spool_free(struct spool *s);
@@ -74,8 +101,24 @@ const char *spool_target(const struct spool *s, const struct spool_record *recor
 int spool_set_time(const struct spool *s, const struct spool_record *record, int64_t seconds,
                    uint32_t nanoseconds, struct err *err) must_check;
 
-/* Reads a part of a file's content, which must lie within its size. */
+/*
+ * Returns the pieces of a packed file, spool_piece_count of them; NULL for a file whose content can
+ * be read at once.
+ */
+const struct piece *spool_pieces(const struct spool *s, const struct spool_record *record);
+size_t spool_piece_count(const struct spool_record *record);
+
+/*
+ * Reads a part of a file's content, which must lie within its size. Packed files are read by one
+ * thread only.
+ */
 int spool_read(const struct spool *s, const struct spool_record *record, uint64_t offset,
                void *data, size_t len, struct err *err) must_check;
+
+/*
+ * Gives the room of a packed file's content back to the file system, if it takes it: that content
+ * is no longer read. Other files stay.
+ */
+void spool_drop(const struct spool *s, const struct spool_record *record);
 
 #endif

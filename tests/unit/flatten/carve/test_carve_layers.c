@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-enum { LAYERS = 6, LIMIT = 16 * 1024 * 1024, SIZE = 200 * 1000 };
+enum { LAYERS = 6, LIMIT = 64 * 1024 * 1024, SIZE = 200 * 1000, LARGE = 2000 * 1000 };
 
 /* A sink that notes what it is asked: "b" begin, "+" begin beside, "e" end. */
 struct noting_sink {
@@ -64,23 +64,23 @@ struct fixture {
 };
 
 /* A file in each layer, with bytes that zstd cannot guess. */
-static void put_file(struct spool *spool, unsigned number)
+static void put_file(struct spool *spool, unsigned number, size_t size)
 {
-    _cleanup_free_ unsigned char *content = malloc(SIZE);
+    _cleanup_free_ unsigned char *content = malloc(size);
     struct archive_entry *header = archive_entry_new();
     struct err err = ERR_INIT;
     uint32_t state = number;
     char path[8];
 
     assert_non_null(content);
-    for (size_t i = 0; i < SIZE; i++)
+    for (size_t i = 0; i < size; i++)
         content[i] = (unsigned char)((state = state * 1664525 + 1013904223) >> 24);
     snprintf(path, sizeof(path), "f%u", number);
     archive_entry_set_pathname(header, path);
     archive_entry_set_mode(header, S_IFREG | 0644);
-    archive_entry_set_size(header, SIZE);
+    archive_entry_set_size(header, (la_int64_t)size);
     assert_works(entry_sink_entry(&spool->base, header, &err), err);
-    assert_works(entry_sink_data(&spool->base, content, SIZE, &err), err);
+    assert_works(entry_sink_data(&spool->base, content, size, &err), err);
     archive_entry_free(header);
 }
 
@@ -93,7 +93,7 @@ static int set_up(void **state)
         !(f->spool = spool_new(f->fd, 0, LIMIT, &err)))
         return -1;
     for (unsigned i = 0; i < LAYERS; i++) {
-        put_file(f->spool, i);
+        put_file(f->spool, i, SIZE);
         f->by_record[i] = (uint16_t)i;
     }
     f->plan = (struct carve_plan){.spool = f->spool,
@@ -154,6 +154,47 @@ static void test_layers_begin_before_others_end(void **state)
     }
 }
 
+/* As `f`, with files that are packed while the spool is filled. */
+static void fill_packed(struct fixture *f)
+{
+    struct err err = ERR_INIT;
+
+    cleanup_spool(&f->spool);
+    assert_non_null(f->spool = spool_new(f->fd, 0, LIMIT, &err));
+    assert_works(spool_pack(f->spool, 3, &err), err);
+    for (unsigned i = 0; i < LAYERS; i++)
+        put_file(f->spool, i, LARGE);
+    assert_works(spool_finish(f->spool, &err), err);
+    f->plan.spool = f->spool;
+}
+
+/* Nor do those of packed files, whose layers begin side by side, as zstd has little left to do. */
+static void test_packed_files(void **state)
+{
+    struct fixture *f = *state;
+    struct digest alone[LAYERS];
+    struct err err;
+
+    for (unsigned cpus = 1; cpus <= 16; cpus *= 4) {
+        struct noting_sink s = {.base.beside = SINK_MOST_BESIDE, .broken = LAYERS};
+        const struct compress_options compress = {COMPRESSION_ZSTD, 3, cpus};
+        fill_packed(f);
+        assert_int_equal(f->spool->pack_count, LAYERS);
+        assert_works(put(f, &s, &compress, &err), err);
+        assert_string_equal(s.calls, cpus == 1   ? "bebebebebebe"
+                                     : cpus == 4 ? "b+++e+e+eeee"
+                                                 : "b+++++eeeeee");
+        for (size_t i = 0; i < LAYERS; i++) {
+            if (cpus == 1)
+                alone[i] = f->out.layers[i].digest;
+            assert_string_equal(f->out.layers[i].digest.text, alone[i].text);
+        }
+    }
+    struct stat st;
+    assert_int_equal(fstat(f->fd, &st), 0);
+    assert_true(st.st_blocks * 512 < LARGE); /* what is written takes no room */
+}
+
 static void test_bytes_do_not_depend_on_processors(void **state)
 {
     struct fixture *f = *state;
@@ -193,6 +234,7 @@ UNIT_SUITE(test_carve_layers)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_layers_begin_before_others_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bytes_do_not_depend_on_processors, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_packed_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_layer_that_fails_ends_all, set_up, tear_down),
     };
 

@@ -4,6 +4,7 @@
 #include <archive.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <zstd.h>
 
 static const struct compress_options plain = {.kind = COMPRESSION_NONE};
 
@@ -213,6 +214,144 @@ static void test_holes_are_zeros(void **state)
     assert_true(o.data.len >= 200002 + 512 + 1024);
 }
 
+/* ---- content that is compressed already ---- */
+
+enum { PART = 700 * 1000 };
+
+static int frames = -1; /* a file of zstd frames */
+static size_t sizes[2]; /* of them */
+static unsigned char *parts[2];
+
+/* Text of a part, and a frame of it in `frames`, which starts at the offset. */
+static size_t put_part(int number, off_t at)
+{
+    _cleanup_free_ char *frame = malloc(ZSTD_COMPRESSBOUND(PART));
+
+    assert_non_null(frame);
+    assert_non_null(parts[number] = malloc(PART));
+    for (int i = 0; i < PART; i++)
+        parts[number][i] = (unsigned char)(i / (number + 3));
+    size_t size = ZSTD_compress(frame, ZSTD_COMPRESSBOUND(PART), parts[number], PART, 1);
+    assert_false(ZSTD_isError(size));
+    assert_int_equal(pwrite(frames, frame, size, at), size);
+    return size;
+}
+
+static void put_piece(struct entry_sink *sink, int number, bool framed, struct err *err)
+{
+    const struct frame_place frame = {frames, number ? sizes[0] : 0, sizes[number]};
+
+    if (framed)
+        assert_works(entry_sink_framed(sink, parts[number], PART, &frame, err), *err);
+    else
+        assert_works(entry_sink_data(sink, parts[number], PART, err), *err);
+}
+
+static void fill_pieces(struct entry_sink *sink, bool framed, struct err *err)
+{
+    put(sink, header("before", AE_IFREG, 5), "hello", err);
+    put(sink, header("framed", AE_IFREG, 2 * PART + 3), NULL, err);
+    put_piece(sink, 0, framed, err);
+    put_piece(sink, 1, framed, err);
+    assert_works(entry_sink_data(sink, "end", 3, err), *err);
+    put(sink, header("twice", AE_IFREG, PART), NULL, err);
+    put_piece(sink, 0, framed, err);
+}
+
+static void fill_framed(struct entry_sink *sink, struct err *err)
+{
+    fill_pieces(sink, true, err);
+}
+
+static void fill_unframed(struct entry_sink *sink, struct err *err)
+{
+    fill_pieces(sink, false, err);
+}
+
+static int set_up_frames(void **state)
+{
+    (void)state;
+    frames = memfd_create("frames", MFD_CLOEXEC);
+    sizes[0] = put_part(0, 0);
+    sizes[1] = put_part(1, (off_t)sizes[0]);
+    return frames < 0;
+}
+
+static int tear_down_frames(void **state)
+{
+    (void)state;
+    close(frames);
+    free(parts[0]);
+    free(parts[1]);
+    return 0;
+}
+
+/* Returns how often the frame is in the blob. */
+static int count_frames(const struct buf *blob, off_t at, size_t size)
+{
+    _cleanup_free_ char *frame = malloc(size);
+    const char *from = blob->data, *found;
+    int count = 0;
+
+    assert_non_null(frame);
+    assert_int_equal(pread(frames, frame, size, at), size);
+    for (; (found = memmem(from, blob->len - (size_t)(from - blob->data), frame, size));
+         from = found + size)
+        count++;
+    return count;
+}
+
+/* The archive is the same; zstd takes the frames as they are. */
+static void test_frames_that_are_at_hand(void **state)
+{
+    static const struct {
+        struct compress_options options;
+        int first, second;
+    } rows[] = {
+        {{.kind = COMPRESSION_NONE}, 0, 0},
+        {{.kind = COMPRESSION_GZIP, .level = 1}, 0, 0},
+        {{.kind = COMPRESSION_ZSTD, .level = 3, .threads = 1}, 2, 1},
+        {{.kind = COMPRESSION_ZSTD, .level = 3, .threads = 3}, 2, 1},
+    };
+    _cleanup_(output_clear) struct output expected;
+
+    (void)state;
+    write_layer(&plain, 0, fill_unframed, &expected);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        _cleanup_(output_clear) struct output o;
+        _cleanup_buf_ struct buf tar = BUF_INIT;
+        struct err err = ERR_INIT;
+        write_layer(&rows[i].options, 0, fill_framed, &o);
+        assert_string_equal(o.layer.diff_id.text, expected.layer.diff_id.text);
+        struct stream *s =
+            stream_decompress(memory_stream(o.data.data, o.data.len, 4096), NULL, &err);
+        assert_non_null(s);
+        assert_works(read_stream(s, 4096, &tar, &err), err);
+        assert_int_equal(tar.len, expected.data.len);
+        assert_memory_equal(tar.data, expected.data.data, tar.len);
+        assert_int_equal(count_frames(&o.data, 0, sizes[0]), rows[i].first);
+        assert_int_equal(count_frames(&o.data, (off_t)sizes[0], sizes[1]), rows[i].second);
+    }
+}
+
+static void test_a_frame_that_cannot_be_read(void **state)
+{
+    static const struct compress_options zstd = {.kind = COMPRESSION_ZSTD, .level = 1};
+    const struct frame_place lost = {frames, sizes[0] + sizes[1], 10};
+    struct err err = ERR_INIT;
+    struct written_layer layer;
+    _cleanup_fd_ int fd = memfd_create("layer", MFD_CLOEXEC);
+    _cleanup_layer_writer_ struct layer_writer *w = layer_writer_new(fd, 0, &zstd, NULL, &err);
+    struct archive_entry *e = header("f", AE_IFREG, 3);
+
+    (void)state;
+    assert_non_null(w);
+    assert_works(entry_sink_entry(layer_writer_sink(w), e, &err), err);
+    assert_works(entry_sink_framed(layer_writer_sink(w), "abc", 3, &lost, &err), err);
+    assert_fails(layer_writer_finish(w, &layer, &err), err, err.kind);
+    archive_entry_free(e);
+}
+
 static void test_more_than_the_header_says(void **state)
 {
     struct err err = ERR_INIT;
@@ -280,6 +419,10 @@ UNIT_SUITE(test_layer_writer)
         cmocka_unit_test(test_digests_and_sizes),
         cmocka_unit_test(test_same_entries_same_bytes),
         cmocka_unit_test(test_holes_are_zeros),
+        cmocka_unit_test_setup_teardown(test_frames_that_are_at_hand, set_up_frames,
+                                        tear_down_frames),
+        cmocka_unit_test_setup_teardown(test_a_frame_that_cannot_be_read, set_up_frames,
+                                        tear_down_frames),
         cmocka_unit_test(test_more_than_the_header_says),
         cmocka_unit_test(test_less_than_the_header_says),
         cmocka_unit_test(test_a_disk_that_fills_up_on_the_way),

@@ -103,7 +103,7 @@ static int take_data(struct entry_sink *sink, const void *data, uint64_t len, st
 
 static void check(const struct above_case *c, enum semantics semantics, const char *expected)
 {
-    static const struct entry_sink_ops ops = {take_entry, take_data};
+    static const struct entry_sink_ops ops = {.entry = take_entry, .data = take_data};
     struct order_sink sink = {.base = {&ops}};
     struct merged_report report;
     static struct stack stack;
@@ -131,7 +131,7 @@ static void test_case(void **state)
 /* The report counts merged layers, not kept ones. */
 static void test_report(void **state)
 {
-    static const struct entry_sink_ops ops = {take_entry, take_data};
+    static const struct entry_sink_ops ops = {.entry = take_entry, .data = take_data};
     const struct merged_options options = {.kept = 1, .indexed = true};
     struct order_sink sink = {.base = {&ops}};
     struct merged_report report;

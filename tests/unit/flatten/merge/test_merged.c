@@ -147,7 +147,7 @@ static int take_data(struct entry_sink *sink, const void *data, uint64_t len, st
 /* Merges a and its link b, whose headers differ, and, if `deleted`, a layer that deletes a. */
 static char *attributes_of_link(enum semantics semantics, bool deleted)
 {
-    static const struct entry_sink_ops ops = {take_attributes, take_data};
+    static const struct entry_sink_ops ops = {.entry = take_attributes, .data = take_data};
     struct attribute_sink sink = {.base = {&ops}};
     struct merged_options options = {.semantics = semantics};
     struct merged_report report;
@@ -268,7 +268,7 @@ static int discard_entry(struct entry_sink *sink, struct archive_entry *e, struc
 static enum merge_result merge_within(const struct buf *tars, size_t count, uint64_t most,
                                       bool indexed, struct err *err)
 {
-    static const struct entry_sink_ops ops = {discard_entry, take_data};
+    static const struct entry_sink_ops ops = {.entry = discard_entry, .data = take_data};
     const struct merged_options options = {.max_attributes = most, .indexed = indexed};
     struct entry_sink sink = {&ops};
     struct merged_report report;

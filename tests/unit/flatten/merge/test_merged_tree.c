@@ -60,7 +60,7 @@ static int check_still(void *ctx, size_t number, struct err *err)
 
 static void walk_begin(struct walk *w)
 {
-    static const struct entry_sink_ops ops = {note_entry, note_data};
+    static const struct entry_sink_ops ops = {.entry = note_entry, .data = note_data};
     struct err err = ERR_INIT;
 
     *w = (struct walk){.notes.base.ops = &ops};

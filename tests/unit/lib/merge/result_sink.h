@@ -80,7 +80,7 @@ static inline int result_sink_data(struct entry_sink *sink, const void *data, ui
 
 static inline void result_sink_init(struct result_sink *s)
 {
-    static const struct entry_sink_ops ops = {result_sink_entry, result_sink_data};
+    static const struct entry_sink_ops ops = {.entry = result_sink_entry, .data = result_sink_data};
 
     *s = (struct result_sink){.base = {&ops}};
 }

@@ -2,11 +2,14 @@
 #include "tests/unit/lib/merge/tree_paths.h"
 
 #include "flatten/carve/spool/identity.h"
+#include "flatten/carve/spool/packer.h"
 #include "flatten/carve/spool/spool_identities.h"
 #include "flatten/layer/emit.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 enum { LIMIT = 16 * 1024 * 1024, LARGE = 3 * 1024 * 1024 + 5 };
 
@@ -241,6 +244,159 @@ static void test_identities_of_many(void **state)
     }
 }
 
+/* Bytes that zstd cannot guess, but for every second kilobyte. */
+static unsigned char *content_of(size_t size)
+{
+    unsigned char *content = calloc(1, size);
+    uint32_t state = 1;
+
+    assert_non_null(content);
+    for (size_t i = 0; i < size; i++)
+        if (i & 1024)
+            content[i] = (unsigned char)((state = state * 1664525 + 1013904223) >> 24);
+    return content;
+}
+
+/* One byte in its middle comes as a hole. */
+static void put_content(struct fixture *f, const char *path, const unsigned char *content,
+                        size_t size)
+{
+    size_t part = 300 * 1000, from = size / 2, hole = size > 0 && content[from] == 0;
+    struct err err = ERR_INIT;
+
+    put_header(f, header_of(path, S_IFREG | 0644, (int64_t)size));
+    for (size_t at = 0; at < from; at += part)
+        assert_works(entry_sink_data(&f->spool->base, content + at,
+                                     at + part < from ? part : from - at, &err),
+                     err);
+    assert_works(entry_sink_data(&f->spool->base, NULL, hole, &err), err);
+    assert_works(entry_sink_data(&f->spool->base, content + from + hole, size - from - hole, &err),
+                 err);
+    assert_works(entry_sink_data(&f->spool->base, content, 0, &err), err);
+}
+
+static void check_content(const struct fixture *f, const char *path, const unsigned char *expected,
+                          size_t size)
+{
+    const struct spool_record *r = record_of(f, path);
+    _cleanup_free_ unsigned char *found = malloc(size);
+    struct err err = ERR_INIT;
+
+    assert_non_null(found);
+    assert_int_equal(r->size, size);
+    for (size_t at = 0; at < size; at += 1000 * 1000) {
+        size_t len = size - at < 1000 * 1000 ? size - at : 1000 * 1000;
+        assert_works(spool_read(f->spool, r, at, found + at, len, &err), err);
+    }
+    assert_memory_equal(found, expected, size);
+}
+
+static void test_packed_files(void **state)
+{
+    static const struct {
+        const char *path;
+        size_t size, pieces;
+    } rows[] = {
+        {"none", 0, 0},           {"small", SPOOL_PACKED - 1, 0}, {"least", SPOOL_PACKED, 1},
+        {"piece", PIECE_SIZE, 1}, {"more", PIECE_SIZE + 1, 2},    {"most", 2 * PIECE_SIZE + 5, 3},
+    };
+    enum { COUNT = sizeof(rows) / sizeof(*rows), MOST = 2 * PIECE_SIZE + 5 };
+    _cleanup_free_ unsigned char *content = content_of(MOST);
+    struct fixture *f = *state;
+    struct err err = ERR_INIT;
+
+    cleanup_spool(&f->spool);
+    assert_non_null(f->spool = spool_new(f->fd, 0, 4 * LIMIT, &err));
+    assert_works(spool_pack(f->spool, 3, &err), err);
+    for (size_t i = 0; i < COUNT; i++)
+        put_content(f, rows[i].path, content, rows[i].size);
+    assert_works(spool_finish(f->spool, &err), err);
+    for (size_t i = 0; i < COUNT; i++) {
+        const struct spool_record *r = record_of(f, rows[i].path);
+        check_content(f, rows[i].path, content, rows[i].size);
+        assert_int_equal(spool_pieces(f->spool, r) ? spool_piece_count(r) : 0, rows[i].pieces);
+    }
+    assert_int_equal(f->spool->pieces.count, 7);
+    for (size_t i = 0; i < 7; i++)
+        assert_in_range(f->spool->pieces.list[i].size, 1,
+                        f->spool->pieces.list[i].len / 5 * 4 + 20);
+}
+
+/* Packing changes no identity. */
+static void test_identities_of_packed_files(void **state)
+{
+    _cleanup_free_ unsigned char *content = content_of(LARGE);
+    _cleanup_free_ struct layout_identity *plain = NULL;
+    struct fixture *f = *state;
+    struct err err = ERR_INIT;
+
+    put_content(f, "a", content, LARGE);
+    put_large(f, "b", true);
+    assert_works(spool_finish(f->spool, &err), err);
+    assert_non_null(plain = spool_identities(f->spool, NULL, &err));
+    cleanup_spool(&f->spool);
+    assert_non_null(f->spool = spool_new(f->fd, 0, LIMIT, &err));
+    assert_works(spool_pack(f->spool, 1, &err), err);
+    put_content(f, "a", content, LARGE);
+    put_large(f, "b", true);
+    assert_works(spool_finish(f->spool, &err), err);
+    assert_int_equal(f->spool->pack_count, 2);
+    _cleanup_free_ struct layout_identity *packed = spool_identities(f->spool, NULL, &err);
+    assert_non_null(packed);
+    assert_memory_equal(packed, plain, 2 * sizeof(*plain));
+}
+
+static off_t blocks_of(int fd)
+{
+    struct stat st;
+
+    assert_int_equal(fstat(fd, &st), 0);
+    return st.st_blocks;
+}
+
+static void test_packed_files_that_are_dropped(void **state)
+{
+    _cleanup_free_ unsigned char *content = content_of(LARGE);
+    struct fixture *f = *state;
+    struct err err = ERR_INIT;
+
+    assert_works(spool_pack(f->spool, 3, &err), err);
+    put_content(f, "kept", content, LARGE);
+    put_content(f, "gone", content, LARGE);
+    put_file(f, "small", "content");
+    assert_works(spool_finish(f->spool, &err), err);
+    off_t before = blocks_of(f->fd);
+    spool_drop(f->spool, record_of(f, "gone"));
+    spool_drop(f->spool, record_of(f, "small"));
+    assert_true(blocks_of(f->fd) < before / 3 * 2);
+    check_content(f, "kept", content, LARGE);
+    check_content(f, "small", (const unsigned char *)"content", 7);
+    char part[4];
+    assert_fails(spool_read(f->spool, record_of(f, "gone"), 0, part, 4, &err), err, ERR_SYSTEM);
+}
+
+/* The threads' failure reaches the caller, who may be far ahead. */
+static void test_packed_files_on_a_full_disk(void **state)
+{
+    enum { MANY = 40 };
+    _cleanup_free_ unsigned char *content = content_of(PIECE_SIZE);
+    _cleanup_fd_ int full = open("/dev/full", O_RDWR | O_CLOEXEC);
+    struct fixture *f = *state;
+    struct err err = ERR_INIT;
+    int rc = 0;
+
+    assert_true(full >= 0);
+    assert_works(spool_pack(f->spool, 3, &err), err);
+    f->spool->packer = (packer_free(f->spool->packer), NULL);
+    assert_non_null(f->spool->packer = packer_new(full, 3, &f->spool->pieces, &err));
+    f->spool->limit = UINT64_MAX / 2;
+    put_header(f, header_of("a", S_IFREG | 0644, (int64_t)MANY * PIECE_SIZE));
+    for (int i = 0; rc == 0 && i < MANY; i++)
+        rc = entry_sink_data(&f->spool->base, content, PIECE_SIZE, &err);
+    assert_fails(rc, err, ERR_SYSTEM);
+    assert_non_null(strstr(err.msg, "set TMPDIR"));
+}
+
 static void test_a_file_that_was_cut(void **state)
 {
     struct fixture *f = *state;
@@ -264,6 +420,10 @@ UNIT_SUITE(test_spool)
         SPOOL_TEST(test_the_limit),
         SPOOL_TEST(test_identities),
         SPOOL_TEST(test_identities_of_many),
+        SPOOL_TEST(test_packed_files),
+        SPOOL_TEST(test_identities_of_packed_files),
+        SPOOL_TEST(test_packed_files_that_are_dropped),
+        SPOOL_TEST(test_packed_files_on_a_full_disk),
         SPOOL_TEST(test_a_file_that_was_cut),
     };
 
