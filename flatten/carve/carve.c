@@ -248,19 +248,19 @@ static int make_inventory(struct carving *c, struct squashed *out, struct err *e
 }
 
 /*
- * Returns the level of zstd with which large files are compressed while the image is read; 0 for
- * those that stay as they are until their layer is written. Levels above PACKED_LEVEL lose more by
- * frames of 4 MiB. With --like few files may be written.
+ * Returns how large files are compressed while the image is read; NULL if they stay as they are
+ * until their layer is written. Levels above PACKED_LEVEL lose more by small frames. With --like
+ * few files may be written.
  */
-static int pack_level(const struct squash_options *options, const struct carve_options *carve,
-                      const struct sink *sink)
+static const struct compress_options *packing(const struct squash_options *options,
+                                              const struct carve_options *carve,
+                                              const struct sink *sink)
 {
     enum { PACKED_LEVEL = 5 };
     const struct compress_options *c = &options->compress;
+    bool pays = c->kind == COMPRESSION_ZSTD && c->level <= PACKED_LEVEL;
 
-    return sink && !carve->like && c->kind == COMPRESSION_ZSTD && c->level <= PACKED_LEVEL
-               ? c->level
-               : 0;
+    return sink && !carve->like && pays ? c : NULL;
 }
 
 int carve_layers(struct image *image, const struct squash_options *options,
@@ -272,7 +272,7 @@ int carve_layers(struct image *image, const struct squash_options *options,
     const struct carve_tree_options how = {.fd = carve->spool,
                                            .identities = carve->like || carve->inventory,
                                            .stamps = carve->like && carve->stable_times,
-                                           .pack = pack_level(options, carve, sink)};
+                                           .pack = packing(options, carve, sink)};
     struct merged_report report;
 
     if (carve_tree_read(&c.tree, image, options, &how, &report, err) < 0 ||

@@ -23,8 +23,7 @@ struct carve_tree_options {
     int fd;      /* of the spool, borrowed */
     uint64_t at; /* where its content begins there */
     bool identities, stamps;
-    int pack; /* the level of zstd with which layers will be compressed, if large files are to be
-                 compressed at once; 0: not */
+    const struct compress_options *pack; /* of zstd, to compress large files at once; or NULL */
 };
 
 /*

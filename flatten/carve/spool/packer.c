@@ -138,10 +138,11 @@ static int start_workers(struct packer *p, int level, struct err *err)
     return 0;
 }
 
-struct packer *packer_new(int fd, int level, struct pieces *pieces, struct err *err)
+struct packer *packer_new(int fd, const struct compress_options *options, struct pieces *pieces,
+                          struct err *err)
 {
     _cleanup_packer_ struct packer *p = calloc(1, sizeof(*p));
-    unsigned cpus = cpus_usable();
+    unsigned threads = options->threads ? options->threads : cpus_usable();
 
     if (!p) {
         err_nomem(err);
@@ -149,7 +150,7 @@ struct packer *packer_new(int fd, int level, struct pieces *pieces, struct err *
     }
     p->fd = fd;
     p->pieces = pieces;
-    p->worker_count = cpus < MOST_WORKERS ? cpus : MOST_WORKERS;
+    p->worker_count = threads < MOST_WORKERS ? threads : MOST_WORKERS;
     if (!(p->hub = hub_new(err)))
         return NULL;
     for (unsigned i = 0; i <= p->worker_count; i++)
@@ -157,7 +158,7 @@ struct packer *packer_new(int fd, int level, struct pieces *pieces, struct err *
             err_nomem(err);
             return NULL;
         }
-    return start_workers(p, level, err) < 0 ? NULL : steal_ptr(&p);
+    return start_workers(p, options->level, err) < 0 ? NULL : steal_ptr(&p);
 }
 
 static void end_worker(struct pack_worker *w)

@@ -6,6 +6,7 @@
 #define FLATTEN_PACKER_H
 
 #include "flatten/carve/spool/piece_reader.h"
+#include "flatten/stream/compress.h"
 
 /* Returns the most bytes of the file that content of that length takes: what its frames leave of
  * them becomes a hole. */
@@ -14,10 +15,12 @@ uint64_t packer_room(uint64_t len);
 struct packer;
 
 /*
- * Starts the threads. fd and *pieces, which gets what is added, are borrowed; *pieces may be read
- * after packer_finish. The caller frees the packer with packer_free; NULL on failure.
+ * Starts the threads: as many as the options say, of zstd, but at most 8, of 9 MB each. fd and
+ * *pieces, which gets what is added, are borrowed; *pieces may be read after packer_finish. The
+ * caller frees the packer with packer_free; NULL on failure.
  */
-struct packer *packer_new(int fd, int level, struct pieces *pieces, struct err *err) must_check;
+struct packer *packer_new(int fd, const struct compress_options *options, struct pieces *pieces,
+                          struct err *err) must_check;
 
 /* Begins content whose frames lie from that offset of the file on. */
 void packer_begin(struct packer *p, uint64_t at);

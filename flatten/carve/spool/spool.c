@@ -222,10 +222,10 @@ struct spool *spool_new(int fd, uint64_t at, uint64_t limit, struct err *err)
     return s->tree ? steal_ptr(&s) : NULL;
 }
 
-int spool_pack(struct spool *s, int level, struct err *err)
+int spool_pack(struct spool *s, const struct compress_options *options, struct err *err)
 {
     s->sha256 = sha256_new(err);
-    s->packer = s->sha256 ? packer_new(s->fd, level, &s->pieces, err) : NULL;
+    s->packer = s->sha256 ? packer_new(s->fd, options, &s->pieces, err) : NULL;
     s->reader = s->packer ? piece_reader_new(s->fd, err) : NULL;
     return s->reader ? 0 : -1;
 }

@@ -9,6 +9,7 @@
 #include "flatten/carve/spool/piece_reader.h"
 #include "flatten/layer/entry_sink.h"
 #include "flatten/merge/tree/tree.h"
+#include "flatten/stream/compress.h"
 
 /* The smallest file that is packed, bytes. */
 enum { SPOOL_PACKED = 1024 * 1024 };
@@ -68,10 +69,10 @@ struct spool {
 struct spool *spool_new(int fd, uint64_t at, uint64_t limit, struct err *err) must_check;
 
 /*
- * Has the spool, which is empty, compress files of SPOOL_PACKED bytes and more while they come:
- * with zstd at that level.
+ * Has the spool, which is empty, compress files of SPOOL_PACKED bytes and more while they come,
+ * with the level and threads of these options for zstd.
  */
-int spool_pack(struct spool *s, int level, struct err *err) must_check;
+int spool_pack(struct spool *s, const struct compress_options *options, struct err *err) must_check;
 
 /* Frees the spool. The file keeps its content. */
 void spool_free(struct spool *s);

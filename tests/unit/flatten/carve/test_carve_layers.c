@@ -54,6 +54,8 @@ static int end_layer(struct sink *base, const struct written_layer *layer, struc
     return 0;
 }
 
+static const struct compress_options zstd = {.kind = COMPRESSION_ZSTD, .level = 3};
+
 struct fixture {
     int fd;
     struct spool *spool;
@@ -161,7 +163,7 @@ static void fill_packed(struct fixture *f)
 
     cleanup_spool(&f->spool);
     assert_non_null(f->spool = spool_new(f->fd, 0, LIMIT, &err));
-    assert_works(spool_pack(f->spool, 3, &err), err);
+    assert_works(spool_pack(f->spool, &zstd, &err), err);
     for (unsigned i = 0; i < LAYERS; i++)
         put_file(f->spool, i, LARGE);
     assert_works(spool_finish(f->spool, &err), err);

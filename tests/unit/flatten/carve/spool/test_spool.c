@@ -13,6 +13,8 @@
 
 enum { LIMIT = 16 * 1024 * 1024, LARGE = 3 * 1024 * 1024 + 5 };
 
+static const struct compress_options zstd = {.kind = COMPRESSION_ZSTD, .level = 3};
+
 struct fixture {
     int fd;
     struct spool *spool;
@@ -307,7 +309,7 @@ static void test_packed_files(void **state)
 
     cleanup_spool(&f->spool);
     assert_non_null(f->spool = spool_new(f->fd, 0, 4 * LIMIT, &err));
-    assert_works(spool_pack(f->spool, 3, &err), err);
+    assert_works(spool_pack(f->spool, &zstd, &err), err);
     for (size_t i = 0; i < COUNT; i++)
         put_content(f, rows[i].path, content, rows[i].size);
     assert_works(spool_finish(f->spool, &err), err);
@@ -336,7 +338,7 @@ static void test_identities_of_packed_files(void **state)
     assert_non_null(plain = spool_identities(f->spool, NULL, &err));
     cleanup_spool(&f->spool);
     assert_non_null(f->spool = spool_new(f->fd, 0, LIMIT, &err));
-    assert_works(spool_pack(f->spool, 1, &err), err);
+    assert_works(spool_pack(f->spool, &zstd, &err), err);
     put_content(f, "a", content, LARGE);
     put_large(f, "b", true);
     assert_works(spool_finish(f->spool, &err), err);
@@ -360,7 +362,7 @@ static void test_packed_files_that_are_dropped(void **state)
     struct fixture *f = *state;
     struct err err = ERR_INIT;
 
-    assert_works(spool_pack(f->spool, 3, &err), err);
+    assert_works(spool_pack(f->spool, &zstd, &err), err);
     put_content(f, "kept", content, LARGE);
     put_content(f, "gone", content, LARGE);
     put_file(f, "small", "content");
@@ -386,9 +388,9 @@ static void test_packed_files_on_a_full_disk(void **state)
     int rc = 0;
 
     assert_true(full >= 0);
-    assert_works(spool_pack(f->spool, 3, &err), err);
+    assert_works(spool_pack(f->spool, &zstd, &err), err);
     f->spool->packer = (packer_free(f->spool->packer), NULL);
-    assert_non_null(f->spool->packer = packer_new(full, 3, &f->spool->pieces, &err));
+    assert_non_null(f->spool->packer = packer_new(full, &zstd, &f->spool->pieces, &err));
     f->spool->limit = UINT64_MAX / 2;
     put_header(f, header_of("a", S_IFREG | 0644, (int64_t)MANY * PIECE_SIZE));
     for (int i = 0; rc == 0 && i < MANY; i++)
