@@ -9,10 +9,7 @@
 #include <string.h>
 #include <zstd.h>
 
-enum { MOST_WORKERS = 8, BLOCK = 4096 };
-/* The most bytes of a frame, up to the next block of the file system, so that a hole begins there.
- */
-enum { FRAME_SIZE = (ZSTD_COMPRESSBOUND(PIECE_SIZE) + BLOCK - 1) / BLOCK * BLOCK };
+enum { MOST_WORKERS = 8, FRAME_SIZE = ZSTD_COMPRESSBOUND(PIECE_SIZE) };
 
 enum state { FREE, READY, TAKEN };
 
@@ -42,13 +39,22 @@ struct packer {
     struct job *filling;               /* or NULL */
     uint64_t next;                     /* the place of the next piece */
     bool over;
-    bool failed;
     struct err failure;
 };
 
 uint64_t packer_room(uint64_t len)
 {
-    return (len / PIECE_SIZE + (len % PIECE_SIZE > 0)) * FRAME_SIZE;
+    uint64_t rest = len % PIECE_SIZE;
+
+    return len / PIECE_SIZE * FRAME_SIZE + (rest ? ZSTD_COMPRESSBOUND(rest) : 0);
+}
+
+int spool_write(int fd, const void *data, size_t len, uint64_t at, struct err *err)
+{
+    if (fd_pwrite_all(fd, data, len, (off_t)at, err) == 0)
+        return 0;
+    err->sys = 0; /* the directory is named here: the destination is not the one that is full */
+    return err_wrap(err, "the temporary file for the files of the image (set TMPDIR)");
 }
 
 /* ---- threads ---- */
@@ -61,7 +67,7 @@ static int write_frame(struct pack_worker *w, const struct job *job, uint32_t *s
     if (ZSTD_isError(made))
         return err_set(err, ERR_SYSTEM, "zstd: %s", ZSTD_getErrorName(made));
     *size = (uint32_t)made;
-    return fd_pwrite_all(w->packer->fd, w->frame, made, (off_t)job->at, err);
+    return spool_write(w->packer->fd, w->frame, made, job->at, err);
 }
 
 /* Called with the lock, which it drops meanwhile. */
@@ -77,9 +83,8 @@ static void run_job(struct pack_worker *w, struct job *job)
     pthread_mutex_lock(&p->hub->lock);
     p->pieces->list[job->number] =
         (struct piece){.at = job->at, .size = size, .len = (uint32_t)job->len};
-    if (failed && !p->failed)
+    if (failed && p->failure.kind == ERR_NONE)
         p->failure = err;
-    p->failed |= failed;
     job->state = FREE;
     pthread_cond_broadcast(&p->hub->changed);
 }
@@ -192,19 +197,25 @@ void packer_begin(struct packer *p, uint64_t at)
     p->next = at;
 }
 
+/* Returns true, with the error, after a failure of the threads. Called with the lock. */
+static bool failed(const struct packer *p, struct err *err)
+{
+    if (p->failure.kind != ERR_NONE)
+        *err = p->failure;
+    return p->failure.kind != ERR_NONE;
+}
+
 /* Waits for a job that can be filled with the next piece. */
 static int begin_piece(struct packer *p, struct err *err)
 {
     struct pieces *all = p->pieces;
-    struct job *job;
+    struct job *job = NULL;
 
     pthread_mutex_lock(&p->hub->lock);
-    while (!p->failed && !(job = job_in(p, FREE)))
+    while (p->failure.kind == ERR_NONE && !(job = job_in(p, FREE)))
         pthread_cond_wait(&p->hub->changed, &p->hub->lock);
-    int rc = p->failed ? -1 : 0;
-    if (p->failed)
-        *err = p->failure;
-    else if (!array_push(&all->list, &all->count, &all->cap, sizeof(*all->list), err))
+    int rc = failed(p, err) ? -1 : 0;
+    if (rc == 0 && !array_push(&all->list, &all->count, &all->cap, sizeof(*all->list), err))
         rc = -1;
     pthread_mutex_unlock(&p->hub->lock);
     if (rc < 0)
@@ -260,11 +271,9 @@ static bool is_busy(struct packer *p)
 int packer_finish(struct packer *p, struct err *err)
 {
     pthread_mutex_lock(&p->hub->lock);
-    while (!p->failed && is_busy(p))
+    while (p->failure.kind == ERR_NONE && is_busy(p))
         pthread_cond_wait(&p->hub->changed, &p->hub->lock);
-    bool failed = p->failed;
-    if (failed)
-        *err = p->failure;
+    int rc = failed(p, err) ? -1 : 0;
     pthread_mutex_unlock(&p->hub->lock);
-    return failed ? -1 : 0;
+    return rc;
 }

@@ -12,6 +12,9 @@
  * them becomes a hole. */
 uint64_t packer_room(uint64_t len);
 
+/* Writes to the temporary file of a spool; a failure says to set TMPDIR. */
+int spool_write(int fd, const void *data, size_t len, uint64_t at, struct err *err) must_check;
+
 struct packer;
 
 /*

@@ -16,25 +16,17 @@ enum { BLOCK = 1024 * 1024 };
 
 /* ---- bytes ---- */
 
-/* Names the directory: the destination is not the one that is full. */
-static int not_written(struct err *err)
-{
-    err->sys = 0;
-    return err_wrap(err, "the temporary file for the files of the image (set TMPDIR)");
-}
-
 static int flush(struct spool *s, struct err *err)
 {
     size_t len = s->filled;
 
     s->filled = 0;
-    return fd_pwrite_all(s->fd, s->block, len, (off_t)(s->at - len), err) < 0 ? not_written(err)
-                                                                              : 0;
+    return spool_write(s->fd, s->block, len, s->at - len, err);
 }
 
 static int check_limit(const struct spool *s, uint64_t len, struct err *err)
 {
-    if (len <= s->limit - s->at)
+    if (len <= s->limit - (s->at - s->spare))
         return 0;
     return err_set(err, ERR_LIMIT, "the files of the image have more than %" PRIu64 " bytes",
                    s->limit - s->start);
@@ -124,31 +116,54 @@ static int put_head(struct spool *s, struct archive_entry *header, uint32_t *hea
 
 /* ---- packed files ---- */
 
+/*
+ * Large files, but for rpm's database: its pages are read in an order of their own, and each would
+ * unpack a piece.
+ */
+static bool is_packed(const struct spool *s, const char *path, uint64_t size)
+{
+    const char *slash = strrchr(path, '/');
+
+    return s->packer && size >= SPOOL_PACKED &&
+           strcmp(slash ? slash + 1 : path, "rpmdb.sqlite") != 0;
+}
+
+static int reserve(struct spool *s, uint64_t size, struct err *err)
+{
+    uint64_t room = packer_room(size);
+
+    if (check_limit(s, size, err) < 0 || flush(s, err) < 0)
+        return -1;
+    s->spare += room - size;
+    s->at += room;
+    return 0;
+}
+
 static int begin_packed(struct spool *s, struct spool_record *record, struct archive_entry *header,
                         struct err *err)
 {
     uint64_t at = s->at;
     struct spool_packed *packed = ARRAY_PUSH(s, pack, packs, err);
 
-    if (!packed || skip_bytes(s, packer_room(record->size), err) < 0)
+    if (!packed || reserve(s, record->size, err) < 0)
         return -1;
     packed->first = (uint32_t)s->pieces.count;
     record->packed = (uint32_t)s->pack_count;
     packer_begin(s->packer, at);
-    return identity_begin(s->sha256, header, err);
+    return s->sha256 ? identity_begin(s->sha256, header, err) : 0;
 }
 
 static int put_packed(struct spool *s, const void *data, uint64_t len, struct err *err)
 {
-    if (packer_add(s->packer, data, len, err) < 0)
-        return not_written(err);
-    if (identity_add(s->sha256, data, len, err) < 0)
+    if (packer_add(s->packer, data, len, err) < 0 ||
+        (s->sha256 && identity_add(s->sha256, data, len, err) < 0))
         return -1;
     if (s->left > 0)
         return 0;
     packer_end(s->packer);
     s->packing = false;
-    return identity_timeless(s->sha256, &s->packs[s->pack_count - 1].timeless, err);
+    struct layout_identity *timeless = &s->packs[s->pack_count - 1].timeless;
+    return s->sha256 ? identity_timeless(s->sha256, timeless, err) : 0;
 }
 
 static int add_record(struct spool *s, uint32_t node, struct archive_entry *header, struct err *err)
@@ -170,7 +185,7 @@ static int add_record(struct spool *s, uint32_t node, struct archive_entry *head
                                     .names = 1};
     s->by_node[node] = (uint32_t)s->record_count;
     s->left = record->size;
-    s->packing = s->packer && record->size >= SPOOL_PACKED;
+    s->packing = is_packed(s, archive_entry_pathname(header), record->size);
     return s->packing ? begin_packed(s, record, header, err) : 0;
 }
 
@@ -222,10 +237,12 @@ struct spool *spool_new(int fd, uint64_t at, uint64_t limit, struct err *err)
     return s->tree ? steal_ptr(&s) : NULL;
 }
 
-int spool_pack(struct spool *s, const struct compress_options *options, struct err *err)
+int spool_pack(struct spool *s, const struct compress_options *options, bool identities,
+               struct err *err)
 {
-    s->sha256 = sha256_new(err);
-    s->packer = s->sha256 ? packer_new(s->fd, options, &s->pieces, err) : NULL;
+    if (identities && !(s->sha256 = sha256_new(err)))
+        return -1;
+    s->packer = packer_new(s->fd, options, &s->pieces, err);
     s->reader = s->packer ? piece_reader_new(s->fd, err) : NULL;
     return s->reader ? 0 : -1;
 }
@@ -252,7 +269,7 @@ int spool_finish(struct spool *s, struct err *err)
     if (flush(s, err) < 0)
         return -1;
     if (s->packer && packer_finish(s->packer, err) < 0)
-        return not_written(err);
+        return -1;
     if (s->packer)
         packer_free(steal_ptr(&s->packer));
     free(steal_ptr(&s->block));

@@ -49,6 +49,7 @@ struct spool {
     size_t node_cap;
     int fd;                    /* borrowed */
     uint64_t start, at, limit; /* in the file */
+    uint64_t spare;            /* bytes before `at` that packed files cannot need: holes */
     uint64_t left;             /* of the content of the last record, bytes */
     char *block;               /* bytes that are not written yet */
     size_t filled;
@@ -56,7 +57,7 @@ struct spool {
     size_t pack_count, pack_cap;
     struct pieces pieces;
     struct packer *packer; /* until spool_finish; or NULL */
-    struct sha256 *sha256; /* with it: of the packed file that is being written */
+    struct sha256 *sha256; /* of the packed file that is being written; or NULL */
     bool packing;          /* the file that is being written is packed */
     struct piece_reader *reader;
 };
@@ -70,9 +71,11 @@ struct spool *spool_new(int fd, uint64_t at, uint64_t limit, struct err *err) mu
 
 /*
  * Has the spool, which is empty, compress files of SPOOL_PACKED bytes and more while they come,
- * with the level and threads of these options for zstd.
+ * with the level and threads of these options for zstd. `identities`: spool_identities will be
+ * asked for; those of packed files are computed while they are in memory.
  */
-int spool_pack(struct spool *s, const struct compress_options *options, struct err *err) must_check;
+int spool_pack(struct spool *s, const struct compress_options *options, bool identities,
+               struct err *err) must_check;
 
 /* Frees the spool. The file keeps its content. */
 void spool_free(struct spool *s);

@@ -163,7 +163,7 @@ static void fill_packed(struct fixture *f)
 
     cleanup_spool(&f->spool);
     assert_non_null(f->spool = spool_new(f->fd, 0, LIMIT, &err));
-    assert_works(spool_pack(f->spool, &zstd, &err), err);
+    assert_works(spool_pack(f->spool, &zstd, true, &err), err);
     for (unsigned i = 0; i < LAYERS; i++)
         put_file(f->spool, i, LARGE);
     assert_works(spool_finish(f->spool, &err), err);

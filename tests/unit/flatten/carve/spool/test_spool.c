@@ -309,7 +309,7 @@ static void test_packed_files(void **state)
 
     cleanup_spool(&f->spool);
     assert_non_null(f->spool = spool_new(f->fd, 0, 4 * LIMIT, &err));
-    assert_works(spool_pack(f->spool, &zstd, &err), err);
+    assert_works(spool_pack(f->spool, &zstd, true, &err), err);
     for (size_t i = 0; i < COUNT; i++)
         put_content(f, rows[i].path, content, rows[i].size);
     assert_works(spool_finish(f->spool, &err), err);
@@ -322,6 +322,43 @@ static void test_packed_files(void **state)
     for (size_t i = 0; i < 7; i++)
         assert_in_range(f->spool->pieces.list[i].size, 1,
                         f->spool->pieces.list[i].len / 5 * 4 + 20);
+}
+
+/* A packed file counts as much as its content, although its room is larger. */
+static void test_the_limit_with_packed_files(void **state)
+{
+    enum { FITTING = LIMIT / SPOOL_PACKED - 1 };
+    _cleanup_free_ unsigned char *content = content_of(SPOOL_PACKED);
+    struct fixture *f = *state;
+    struct err err = ERR_INIT;
+    char name[16];
+
+    assert_works(spool_pack(f->spool, &zstd, false, &err), err);
+    for (int i = 0; i < FITTING; i++) {
+        snprintf(name, sizeof(name), "f%d", i);
+        put_content(f, name, content, SPOOL_PACKED);
+    }
+    struct archive_entry *next = header_of("more", S_IFREG | 0644, SPOOL_PACKED);
+    assert_fails(entry_sink_entry(&f->spool->base, next, &err), err, ERR_LIMIT);
+    assert_non_null(strstr(err.msg, " 16777216 bytes"));
+    archive_entry_free(next);
+}
+
+/* A page at a time, each would unpack a piece. */
+static void test_databases_of_rpm_are_not_packed(void **state)
+{
+    static const char path[] = "var/lib/rpm/rpmdb.sqlite";
+    _cleanup_free_ unsigned char *content = content_of(LARGE);
+    struct fixture *f = *state;
+    struct err err = ERR_INIT;
+
+    assert_works(spool_pack(f->spool, &zstd, false, &err), err);
+    put_content(f, path, content, LARGE);
+    put_content(f, "rpmdb.sqlite/large", content, LARGE);
+    assert_works(spool_finish(f->spool, &err), err);
+    assert_null(spool_pieces(f->spool, record_of(f, path)));
+    check_content(f, path, content, LARGE);
+    assert_non_null(spool_pieces(f->spool, record_of(f, "rpmdb.sqlite/large")));
 }
 
 /* Packing changes no identity. */
@@ -338,7 +375,7 @@ static void test_identities_of_packed_files(void **state)
     assert_non_null(plain = spool_identities(f->spool, NULL, &err));
     cleanup_spool(&f->spool);
     assert_non_null(f->spool = spool_new(f->fd, 0, LIMIT, &err));
-    assert_works(spool_pack(f->spool, &zstd, &err), err);
+    assert_works(spool_pack(f->spool, &zstd, true, &err), err);
     put_content(f, "a", content, LARGE);
     put_large(f, "b", true);
     assert_works(spool_finish(f->spool, &err), err);
@@ -362,7 +399,7 @@ static void test_packed_files_that_are_dropped(void **state)
     struct fixture *f = *state;
     struct err err = ERR_INIT;
 
-    assert_works(spool_pack(f->spool, &zstd, &err), err);
+    assert_works(spool_pack(f->spool, &zstd, true, &err), err);
     put_content(f, "kept", content, LARGE);
     put_content(f, "gone", content, LARGE);
     put_file(f, "small", "content");
@@ -388,7 +425,7 @@ static void test_packed_files_on_a_full_disk(void **state)
     int rc = 0;
 
     assert_true(full >= 0);
-    assert_works(spool_pack(f->spool, &zstd, &err), err);
+    assert_works(spool_pack(f->spool, &zstd, true, &err), err);
     f->spool->packer = (packer_free(f->spool->packer), NULL);
     assert_non_null(f->spool->packer = packer_new(full, &zstd, &f->spool->pieces, &err));
     f->spool->limit = UINT64_MAX / 2;
@@ -423,6 +460,8 @@ UNIT_SUITE(test_spool)
         SPOOL_TEST(test_identities),
         SPOOL_TEST(test_identities_of_many),
         SPOOL_TEST(test_packed_files),
+        SPOOL_TEST(test_the_limit_with_packed_files),
+        SPOOL_TEST(test_databases_of_rpm_are_not_packed),
         SPOOL_TEST(test_identities_of_packed_files),
         SPOOL_TEST(test_packed_files_that_are_dropped),
         SPOOL_TEST(test_packed_files_on_a_full_disk),
