@@ -157,7 +157,7 @@ first_shared() {
     storage_expect_same fb-pack:1 fb-pack:1-carved "$count"
     flatten carve --quiet --compression=zstd --layer-size=200k fb-pack:1 "docker://$FB_REGISTRY/lab/zstd:1" >/dev/null
     podman_cli pull --quiet --tls-verify=false "$FB_REGISTRY/lab/zstd:1" >/dev/null
-    storage_expect_same fb-pack:1 "$FB_REGISTRY/lab/zstd:1" "$count"
+    storage_expect_tree fb-pack:1 "$FB_REGISTRY/lab/zstd:1" # its manifest is OCI's: Docker's has no zstd
 }
 
 # carve_alone: FLATTEN is flatten carve, for helpers that call flatten with operands alone.
