@@ -22,15 +22,20 @@ struct layer_frames {
     size_t first; /* not taken yet */
 };
 
+/* Makes an empty list. */
 void layer_frames_init(struct layer_frames *f);
+
+/* Frees what it owns; no thread may use it any more. */
 void layer_frames_clear(struct layer_frames *f);
 
 /* Adds a frame, behind those before it. */
 int layer_frames_add(struct layer_frames *f, const struct layer_frame *frame,
                      struct err *err) must_check;
 
-/* Sets *out to the first frame that ends behind `at`, which never decreases. Returns false if there
- * is none yet. */
+/*
+ * Sets *out to the first frame that ends behind `at`, which never decreases. Returns false if there
+ * is none yet.
+ */
 bool layer_frames_find(struct layer_frames *f, uint64_t at, struct layer_frame *out);
 
 #endif

@@ -284,7 +284,8 @@ policy_in_effect() { cmp -s "$1" "$FB_DIR/etc/flatbed/policy.d/kubernetes-policy
     node_stop
     FEATURES=$features node_start run
     node_await
-    wait_for grep -qx flatbed-ready=true "$features/flatbed" # it may be there before it is written
+    wait_for test -e "$features/flatbed"
+    expect_equal "$(cat "$features/flatbed")" flatbed-ready=true
     configmap policy.json "$FB_DIR/bad.json"
     wait_for test ! -e "$features/flatbed"
     configmap policy.json "$FB_DIR/good.json"

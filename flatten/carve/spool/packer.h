@@ -8,8 +8,10 @@
 #include "flatten/carve/spool/piece_reader.h"
 #include "flatten/stream/compress.h"
 
-/* Returns the most bytes of the file that content of that length takes: what its frames leave of
- * them becomes a hole. */
+/*
+ * Returns the most bytes of the file that content of that length takes. What its frames do not need
+ * becomes a hole.
+ */
 uint64_t packer_room(uint64_t len);
 
 /* Writes to the temporary file of a spool; a failure says to set TMPDIR. */
@@ -18,9 +20,9 @@ int spool_write(int fd, const void *data, size_t len, uint64_t at, struct err *e
 struct packer;
 
 /*
- * Starts the threads: as many as the options say, of zstd, but at most 8, of 9 MB each. fd and
- * *pieces, which gets what is added, are borrowed; *pieces may be read after packer_finish. The
- * caller frees the packer with packer_free; NULL on failure.
+ * Starts as many threads as the options say for zstd, at most 8; each takes 9 MB. fd and *pieces,
+ * which gets what is added, are borrowed; *pieces may be read after packer_finish. The caller frees
+ * the packer with packer_free; NULL on failure.
  */
 struct packer *packer_new(int fd, const struct compress_options *options, struct pieces *pieces,
                           struct err *err) must_check;

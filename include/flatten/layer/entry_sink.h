@@ -49,8 +49,8 @@ static inline int entry_sink_data(struct entry_sink *s, const void *data, uint64
 }
 
 /*
- * The same for a piece of which a zstd frame is at hand: a sink that compresses may take it as it
- * is. It must stay in its file as long as the sink is used.
+ * Gives a piece, not empty, and a zstd frame of it, which a sink that compresses may take as it is.
+ * The frame must stay in its file as long as the sink is used.
  */
 static inline int entry_sink_framed(struct entry_sink *s, const void *data, size_t len,
                                     const struct frame_place *frame, struct err *err)

@@ -35,8 +35,7 @@ struct compressor *compressor_new(const struct compress_options *options, compre
 int compressor_write(struct compressor *c, const void *data, size_t len,
                      struct err *err) must_check;
 
-/* Writes the bytes that are still held, and ends the frame of zstd: the next bytes begin another.
- */
+/* Ends the frame of zstd, with the bytes that are still held: the next bytes begin another. */
 int compressor_end_frame(struct compressor *c, struct err *err) must_check;
 
 /* Writes the bytes that are still held, and the end mark. */

@@ -49,7 +49,7 @@ struct spool {
     size_t node_cap;
     int fd;                    /* borrowed */
     uint64_t start, at, limit; /* in the file */
-    uint64_t spare;            /* bytes before `at` that packed files cannot need: holes */
+    uint64_t spare;            /* bytes before `at` that packed files have beyond their sizes */
     uint64_t left;             /* of the content of the last record, bytes */
     char *block;               /* bytes that are not written yet */
     size_t filled;
@@ -120,8 +120,8 @@ int spool_read(const struct spool *s, const struct spool_record *record, uint64_
                void *data, size_t len, struct err *err) must_check;
 
 /*
- * Gives the room of a packed file's content back to the file system, if it takes it: that content
- * is no longer read. Other files stay.
+ * Gives the room of a packed file's content back, where the file system can take it; the content
+ * must not be read any more. Does nothing for other files.
  */
 void spool_drop(const struct spool *s, const struct spool_record *record);
 

@@ -156,7 +156,35 @@ static void test_layers_begin_before_others_end(void **state)
     }
 }
 
-/* As `f`, with files that are packed while the spool is filled. */
+/* Writes the layers with that many processors; they are the same as with one. */
+static void check_same_bytes(struct fixture *f, unsigned cpus, const char *calls,
+                             struct digest alone[LAYERS])
+{
+    struct noting_sink s = {.base.beside = SINK_MOST_BESIDE, .broken = LAYERS};
+    const struct compress_options compress = {COMPRESSION_ZSTD, 3, cpus};
+    struct err err;
+
+    assert_works(put(f, &s, &compress, &err), err);
+    assert_string_equal(s.calls, calls);
+    assert_int_equal(f->out.count, LAYERS);
+    for (size_t i = 0; i < LAYERS; i++) {
+        assert_int_equal(f->entries[i], 1);
+        if (cpus == 1)
+            alone[i] = f->out.layers[i].digest;
+        assert_string_equal(f->out.layers[i].digest.text, alone[i].text);
+    }
+}
+
+static void test_bytes_do_not_depend_on_processors(void **state)
+{
+    struct digest alone[LAYERS];
+
+    check_same_bytes(*state, 1, "bebebebebebe", alone);
+    check_same_bytes(*state, 4, "b+e+e+e+e+ee", alone);
+    check_same_bytes(*state, 16, "b++++e+eeeee", alone);
+}
+
+/* As set_up, with files that are packed while the spool is filled. */
 static void fill_packed(struct fixture *f)
 {
     struct err err = ERR_INIT;
@@ -167,54 +195,27 @@ static void fill_packed(struct fixture *f)
     for (unsigned i = 0; i < LAYERS; i++)
         put_file(f->spool, i, LARGE);
     assert_works(spool_finish(f->spool, &err), err);
+    assert_int_equal(f->spool->pack_count, LAYERS);
     f->plan.spool = f->spool;
 }
 
-/* Nor do those of packed files, whose layers begin side by side, as zstd has little left to do. */
+/* More layers begin side by side, as zstd has little left to do; what is written takes no room. */
 static void test_packed_files(void **state)
 {
+    static const struct {
+        unsigned cpus;
+        const char *calls;
+    } rows[] = {{1, "bebebebebebe"}, {4, "b+++e+e+eeee"}, {16, "b+++++eeeeee"}};
     struct fixture *f = *state;
     struct digest alone[LAYERS];
-    struct err err;
-
-    for (unsigned cpus = 1; cpus <= 16; cpus *= 4) {
-        struct noting_sink s = {.base.beside = SINK_MOST_BESIDE, .broken = LAYERS};
-        const struct compress_options compress = {COMPRESSION_ZSTD, 3, cpus};
-        fill_packed(f);
-        assert_int_equal(f->spool->pack_count, LAYERS);
-        assert_works(put(f, &s, &compress, &err), err);
-        assert_string_equal(s.calls, cpus == 1   ? "bebebebebebe"
-                                     : cpus == 4 ? "b+++e+e+eeee"
-                                                 : "b+++++eeeeee");
-        for (size_t i = 0; i < LAYERS; i++) {
-            if (cpus == 1)
-                alone[i] = f->out.layers[i].digest;
-            assert_string_equal(f->out.layers[i].digest.text, alone[i].text);
-        }
-    }
     struct stat st;
-    assert_int_equal(fstat(f->fd, &st), 0);
-    assert_true(st.st_blocks * 512 < LARGE); /* what is written takes no room */
-}
 
-static void test_bytes_do_not_depend_on_processors(void **state)
-{
-    struct fixture *f = *state;
-    struct digest alone[LAYERS];
-    struct err err;
-
-    for (unsigned cpus = 1; cpus <= 16; cpus *= 4) {
-        struct noting_sink s = {.base.beside = SINK_MOST_BESIDE, .broken = LAYERS};
-        const struct compress_options compress = {COMPRESSION_ZSTD, 3, cpus};
-        assert_works(put(f, &s, &compress, &err), err);
-        assert_int_equal(f->out.count, LAYERS);
-        for (size_t i = 0; i < LAYERS; i++) {
-            assert_int_equal(f->entries[i], 1);
-            if (cpus == 1)
-                alone[i] = f->out.layers[i].digest;
-            assert_string_equal(f->out.layers[i].digest.text, alone[i].text);
-        }
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        fill_packed(f);
+        check_same_bytes(f, rows[i].cpus, rows[i].calls, alone);
     }
+    assert_int_equal(fstat(f->fd, &st), 0);
+    assert_true(st.st_blocks * 512 < LARGE);
 }
 
 /* The layers before the one that fails are there; those after it have not ended. */
