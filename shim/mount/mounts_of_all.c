@@ -1,5 +1,7 @@
 #include "shim/mount/mounts_of_all.h"
 
+#include "shim/host/trust.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,15 +16,17 @@ struct seen {
     size_t count;
 };
 
-/* Reads the name of the mount namespace of a process. False if the process has ended. */
-static bool namespace_name(int proc, const char *pid, char name[NAMESPACE_LENGTH])
+/*
+ * Reads the name of the mount namespace of a process: "" if it is not shown, for which root needs
+ * CAP_SYS_PTRACE, or if the process has ended.
+ */
+static void namespace_name(int proc, const char *pid, char name[NAMESPACE_LENGTH])
 {
     char path[NAME_MAX + 16];
 
     snprintf(path, sizeof(path), "%s/ns/mnt", pid);
     ssize_t len = readlinkat(proc, path, name, NAMESPACE_LENGTH - 1);
     name[len > 0 ? len : 0] = '\0';
-    return len > 0;
 }
 
 static bool seen_has(const struct seen *seen, const char *name)
@@ -43,22 +47,36 @@ static void seen_add(struct seen *seen, const char name[NAMESPACE_LENGTH])
         seen->count = 0;
 }
 
-static void visit_process(struct seen *seen, int proc, const char *pid,
-                          void (*visit)(void *context, const struct mount_table *table),
-                          void *context)
+/* Returns true for the failure to read the mount table of a process that has ended. */
+static bool has_ended(const struct err *why)
+{
+    return why->kind == ERR_SYSTEM &&
+           (why->sys == ENOENT || why->sys == ESRCH || why->sys == EINVAL);
+}
+
+static int visit_process(struct seen *seen, int proc, const char *pid,
+                         void (*visit)(void *context, const struct mount_table *table),
+                         void *context, struct err *err)
 {
     _cleanup_arena_ struct arena arena = {.limit = MEMORY_LIMIT};
     char path[NAME_MAX + 16], name[NAMESPACE_LENGTH];
     struct mount_table table;
-    struct err ignored;
+    struct err why = ERR_INIT;
 
-    if (!namespace_name(proc, pid, name) || seen_has(seen, name))
-        return;
+    namespace_name(proc, pid, name);
+    if (seen_has(seen, name))
+        return 0;
     snprintf(path, sizeof(path), "%s/mountinfo", pid);
-    if (mount_table_read_at(proc, path, &arena, &table, &ignored) < 0)
-        return; /* it ended; another process of its namespace may come */
+    if (mount_table_read_at(proc, path, &arena, &table, &why) < 0) {
+        if (has_ended(&why) || trust_rootless())
+            return 0; /* another process of its namespace may come */
+        *err = why;
+        return -1;
+    }
     visit(context, &table);
-    seen_add(seen, name);
+    if (*name)
+        seen_add(seen, name);
+    return 0;
 }
 
 int mounts_of_all(void (*visit)(void *context, const struct mount_table *table), void *context,
@@ -67,13 +85,16 @@ int mounts_of_all(void (*visit)(void *context, const struct mount_table *table),
     struct seen seen = {0};
     DIR *proc = opendir("/proc");
     const struct dirent *e;
+    int rc = 0;
 
     if (!proc)
         return err_sys(err, "/proc");
-    while ((e = readdir(proc)))
+    while (rc == 0 && (errno = 0, e = readdir(proc)))
         if (e->d_name[0] >= '0' && e->d_name[0] <= '9')
-            visit_process(&seen, dirfd(proc), e->d_name, visit, context);
+            rc = visit_process(&seen, dirfd(proc), e->d_name, visit, context, err);
+    if (rc == 0 && errno)
+        rc = err_sys(err, "/proc");
     closedir(proc);
     arena_free(&seen.arena);
-    return 0;
+    return rc;
 }

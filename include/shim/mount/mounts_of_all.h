@@ -1,4 +1,4 @@
-/* Visits the mount tables of all processes, each mount namespace once. */
+/* Visits the mount tables of all processes; each mount namespace once, where its name is shown. */
 #ifndef SHIM_MOUNTS_OF_ALL_H
 #define SHIM_MOUNTS_OF_ALL_H
 
@@ -6,7 +6,8 @@
 
 /*
  * Calls `visit` with each table, which is valid during the call. A process that ends meanwhile is
- * passed over. Without root only some processes are seen. ERR_SYSTEM if /proc cannot be opened.
+ * passed over; root gets an error for any other table that cannot be read, as its mounts would
+ * count as absent. Without root only some processes are seen.
  */
 int mounts_of_all(void (*visit)(void *context, const struct mount_table *table), void *context,
                   struct err *err) must_check;
