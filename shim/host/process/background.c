@@ -61,7 +61,8 @@ int background_start(const char *name, int fd, background_fn *work, void *subjec
     }
     if (pid < 0)
         return err_sys(err, "cannot start a process");
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+    int status = 0; /* stays so where SIGCHLD is ignored */
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
-    return 0;
+    return status ? err_set(err, ERR_SYSTEM, "cannot start a process") : 0;
 }
