@@ -58,7 +58,8 @@ static int describe_registry(struct stage_volumes *v, struct staged_volume *stag
                        m->source);
     staged->wanted = (struct stage_wanted){.rules = &m->volume->stage,
                                            .path = m->source,
-                                           .wish = v->facts->stage_wish & m->volume->stage.ask};
+                                           .wish = v->facts->stage_wish & m->volume->stage.ask,
+                                           .metrics = v->facts->metrics};
     return 0;
 }
 

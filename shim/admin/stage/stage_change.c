@@ -24,10 +24,8 @@ static int set_pin(const struct stage_cache *cache, const struct stage_item *ite
 
     if (fd < 0)
         return err_sys(err, "%s/%s", cache->path, item->name);
-    if (pin)
-        stage_touch(fd, "pinned");
-    else if (unlinkat(fd, "pinned", 0) < 0 && errno != ENOENT)
-        return err_sys(err, "%s/%s", cache->path, item->name);
+    if (pin ? stage_touch(fd, "pinned") < 0 : unlinkat(fd, "pinned", 0) < 0 && errno != ENOENT)
+        return err_sys(err, "%s/%s/pinned", cache->path, item->name);
     return 0;
 }
 

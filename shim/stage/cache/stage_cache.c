@@ -79,13 +79,12 @@ struct stage_root stage_root_of(const struct stat *st)
 
 /* ---- small files of an entry ---- */
 
-void stage_touch(int entry, const char *name)
+int stage_touch(int entry, const char *name)
 {
     _cleanup_fd_ int fd =
         openat(entry, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
 
-    if (fd >= 0)
-        futimens(fd, NULL);
+    return fd < 0 ? -1 : futimens(fd, NULL);
 }
 
 void stage_count_launch(int entry)
@@ -311,8 +310,8 @@ int stage_cache_publish(const struct stage_cache *cache, int part, const char *k
 
     for (size_t i = 0; i < sizeof(notes) / sizeof(*notes); i++)
         unlinkat(part, notes[i], 0);
-    stage_touch(part, "used");
-    stage_touch(part, "checked");
+    (void)!stage_touch(part, "used");
+    (void)!stage_touch(part, "checked");
     if (stage_record_write(part, record, err) < 0)
         return -1;
     part_name(key, from);

@@ -156,9 +156,8 @@ int attributes_set(int fd, const struct statx *st, struct err *err)
         {.tv_sec = st->stx_mtime.tv_sec, .tv_nsec = st->stx_mtime.tv_nsec},
     };
 
-    bool given = st->stx_uid != 0 || st->stx_gid != 0; /* it was made by root */
-    if ((given && fchown(fd, st->stx_uid, st->stx_gid) < 0) ||
-        fchmod(fd, st->stx_mode & 07777) < 0 || futimens(fd, times) < 0)
+    if (fchown(fd, st->stx_uid, st->stx_gid) < 0 || fchmod(fd, st->stx_mode & 07777) < 0 ||
+        futimens(fd, times) < 0)
         return err_sys(err, "owner, mode or time");
     return 0;
 }

@@ -100,7 +100,7 @@ static bool is_there(struct staging *s)
         (s->rules->verify && !record.verified) || record.by_user != s->out->record.by_user ||
         memcmp(&record.root, &s->out->record.root, sizeof(record.root)) != 0)
         return false;
-    stage_touch(entry, "checked");
+    (void)!stage_touch(entry, "checked");
     return true;
 }
 

@@ -69,7 +69,7 @@ static bool is_there(const struct fetching *f)
         strcmp(record.source, f->source) != 0 || !record.digest ||
         strcmp(record.digest, f->now.digest) != 0 || (f->rules->verify && !record.verified))
         return false;
-    stage_touch(entry, "checked");
+    (void)!stage_touch(entry, "checked");
     stage_cache_failed(f->cache, f->key, NULL);
     return true;
 }

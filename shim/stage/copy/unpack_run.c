@@ -94,7 +94,7 @@ static void run_close(struct run *r)
 static void become_program(const struct run *r, pid_t parent, const char *const *words,
                            const char *const *environment)
 {
-    int null = open("/dev/null", O_RDONLY);
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
     if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(r->out, STDOUT_FILENO) >= 0 &&
         dup2(r->said, STDERR_FILENO) >= 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 &&

@@ -181,8 +181,8 @@ bool stage_progress_read(int part, struct stage_progress *out);
 /* Counts a launch with the entry in "used". Failures are ignored. */
 void stage_count_launch(int entry);
 
-/* Sets the time of "used" or "checked" in an entry to now. */
-void stage_touch(int entry, const char *name);
+/* Makes "used", "checked" or "pinned" in an entry, or sets its time to now. -1 with errno. */
+int stage_touch(int entry, const char *name) must_check;
 
 /* Returns that time; 0: never. */
 time_t stage_touched(int entry, const char *name);

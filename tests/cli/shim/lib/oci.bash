@@ -15,7 +15,7 @@ push() { DIGEST=$(python3 -B "$SHIM_LIB/push_artifact.py" "${HOST-$REGISTRY}/$1"
 models() {
     low low
     cat >"$DIR/policy.json" <<JSON
-{ "version": 1, "runtime": { "paths": ["$DIR/low"] }, "audit": { "file": "$DIR/audit.jsonl" },
+{ "version": 1, "runtime": { "paths": ["$DIR/low"] }, "audit": { "file": "$DIR/audit.jsonl", "metrics": "$DIR/flatbed.prom" },
   "volumes": { "models": { "source": "${FROM-oci://$REGISTRY/models/{name\}:stable}", "target": "/data/imagenet"${2+, $2},
     "stage": { "cache": "$CACHE"${1:+, $1} } } } }
 JSON

@@ -104,3 +104,6 @@ equal() {
     differences=$(rsync -aHAXnc --itemize-changes --delete --no-devices "$@" "$SOURCE/" "$(tree)/" | grep -v '^cS\|^\.d\.\.\.\.\.\.\.\.\. \|skipping' || true)
     [ -z "$differences" ] || { echo "$differences"; return 1; }
 }
+
+# metric NAME: prints its value.
+metric() { awk -v name="$1" 'index($0, name) == 1 { print $NF }' "$DIR/flatbed.prom"; }

@@ -11,7 +11,6 @@ explained() {
     [ "$(gojq -r '.operations[] | select(.kind == "volume") | .stage' <<<"$output")" = "$1" ]
     [[ $(gojq -r '.operations[] | select(.kind == "volume") | .reason' <<<"$output") == *"$2"* ]]
 }
-metric() { awk -v name="$1" 'index($0, name) == 1 { print $NF }' "$DIR/flatbed.prom"; }
 
 @test "explain: would be staged, copying, staged, not staged; and what else deny makes of it" {
     explained miss "would be staged"
@@ -54,6 +53,11 @@ has_progress() { explain; [[ $output == *"copying: "[0-9]* ]]; }
     [[ ${lines[2]} == staged*all*2*"$SOURCE" ]]
     stage --json --wait data=imagenet
     gojq -e --arg copy "$(tree)" '.state == "hit" and .copy == $copy' <<<"$output"
+    ln -s nowhere "$(entries)/pinned"
+    stage --pin data=imagenet
+    [ "$status" -ne 0 ]
+    [[ $stderr == *"/pinned: "* ]]
+    rm "$(entries)/pinned"
     stage --pin data=imagenet
     stage --json "$SOURCE"
     [ -e "$(entries)/pinned" ]

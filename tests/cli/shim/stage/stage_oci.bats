@@ -26,6 +26,7 @@ teardown_file() { registry_stop_all "$BATS_FILE_TMPDIR"; }
     settled
     launch
     got_copy
+    [ "$(metric 'flatbed_stage_copies_total{result="made"}')" = 1 ]
     saying "fetched as ${DIGEST:0:19}"
     [ "$(content weights)" = seven ]
     [ "$(cat "$DIR/low.tree.c1")" = weights ]

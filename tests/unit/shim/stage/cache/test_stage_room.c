@@ -35,7 +35,7 @@ static void make_entry(const struct stage_cache *cache, const char *source, uid_
     _cleanup_fd_ int fd = openat(cache->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     assert_int_equal(mkdirat(fd, "tree", 0755), 0);
     assert_works(stage_record_write(fd, &record, &err), err);
-    stage_touch(fd, "used");
+    assert_int_equal(stage_touch(fd, "used"), 0);
     assert_int_equal(utimensat(fd, "used", times, 0), 0);
 }
 
