@@ -95,8 +95,8 @@ static int print_list(const struct restack_list *list, struct arena *arena, stru
 
     if (!rows)
         return err_nomem(err);
-    rows[0] = (struct columns_row){
-        .cells = {"STATE", "LAYERS", "FILES", "LOOKUPS", "SIZE", "USED", "IN USE", "TOP LAYER"}};
+    rows[0] = (struct columns_row){.cells = {"STATE", "LAYERS", "FILES", "LOOKUPS", "SIZE", "USED",
+                                             "IN USE", "TOP LAYER OR REASON"}};
     for (size_t i = 0; i < list->count; i++)
         if (fill_row(&list->items[i], arena, &rows[i + 1], err) < 0)
             return -1;

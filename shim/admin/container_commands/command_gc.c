@@ -1,5 +1,6 @@
 #include "shim/admin/container_commands/container_commands.h"
 
+#include "base/cli/log.h"
 #include "base/human.h"
 #include "base/size.h"
 #include "shim/admin/leftovers/gc_sources.h"
@@ -64,6 +65,13 @@ struct gc_rest {
     size_t records; /* of warm */
 };
 
+/* Keeps the first failure: what hinders one part must not keep the others from their work. */
+static void keep_first(int rc, const struct err *why, struct err *first)
+{
+    if (rc < 0 && first->kind == ERR_NONE)
+        *first = *why;
+}
+
 static int trim_records(const struct gc_command *c, const struct policy *policy,
                         struct arena *arena, size_t *count, struct err *err)
 {
@@ -83,16 +91,21 @@ static int trim_volumes(const struct gc_command *c, struct arena *arena, struct 
                         struct err *err)
 {
     _cleanup_policy_ struct policy *policy = policy_new(err);
+    struct err why = ERR_INIT, first = ERR_INIT;
 
     if (!policy)
         return -1;
     if (c->cache && !c->policy)
         return 0;
-    if (policy_open(policy, c->policy, err) < 0 || policy_decode(policy, err) < 0 ||
-        stage_change_trim(policy, c->dry, &out->copies, err) < 0 ||
-        trim_records(c, policy, arena, &out->records, err) < 0)
+    if (policy_open(policy, c->policy, err) < 0 || policy_decode(policy, err) < 0)
         return -1;
-    return gc_sources(policy, c->dry, time(NULL), arena, &out->sources, err);
+    keep_first(stage_change_trim(policy, c->dry, &out->copies, &why), &why, &first);
+    keep_first(trim_records(c, policy, arena, &out->records, &why), &why, &first);
+    keep_first(gc_sources(policy, c->dry, time(NULL), arena, &out->sources, &why), &why, &first);
+    if (first.kind == ERR_NONE)
+        return 0;
+    *err = first;
+    return -1;
 }
 
 static void print_sources(const struct gc_command *c, const struct gc_sources *sources,
@@ -158,12 +171,32 @@ static int print_removed(const struct gc_command *c, const struct restack_list *
     return program_print(&out, err);
 }
 
-static int trim_cache(const struct gc_command *c, struct err *err)
+static int trim_trees(const struct gc_command *c, const struct restack_limits *limits,
+                      struct arena *arena, struct restack_list *list, struct err *err)
 {
     _cleanup_restack_cache_ struct restack_cache cache = RESTACK_CACHE_INIT;
+
+    if (named_cache_open(c->cache, false, &cache, err) < 0)
+        return -1;
+    if (cache.fd < 0)
+        return 0;
+    if (restack_list_read(&cache, arena, list, err) < 0)
+        return -1;
+    restack_list_judge(list, limits);
+    if (c->dry || restack_list_trim(&cache, list, err) == 0)
+        return 0;
+    if (err->kind != ERR_LIMIT)
+        return -1;
+    log_warning("no tree is removed: %s", err->msg);
+    return 0;
+}
+
+static int trim_all(const struct gc_command *c, struct err *err)
+{
     _cleanup_arena_ struct arena arena = {.limit = MEMORY_LIMIT};
     struct restack_list list = {0};
     struct gc_rest rest = {0};
+    struct err why = ERR_INIT, first = ERR_INIT;
     struct restack_limits limits = {
         .bytes = UINT64_MAX, .seconds = (int64_t)c->days * DAY, .now = time(NULL)};
 
@@ -174,18 +207,15 @@ static int trim_cache(const struct gc_command *c, struct err *err)
     if (trust_rootless())
         return err_set(err, ERR_UNSUPPORTED,
                        "only root can see which processes use a tree, and what launches left");
-    if (named_cache_open(c->cache, false, &cache, err) < 0)
+    keep_first(trim_trees(c, &limits, &arena, &list, &why), &why, &first);
+    keep_first(trim_volumes(c, &arena, &rest, &why), &why, &first);
+    keep_first(state_sweep_all(c->dry, &rest.left, &why), &why, &first);
+    if (print_removed(c, &list, &rest, err) < 0)
         return -1;
-    if (cache.fd >= 0) {
-        if (restack_list_read(&cache, &arena, &list, err) < 0)
-            return -1;
-        restack_list_judge(&list, &limits);
-        if (!c->dry && restack_list_trim(&cache, &list, err) < 0)
-            return -1;
-    }
-    if (trim_volumes(c, &arena, &rest, err) < 0 || state_sweep_all(c->dry, &rest.left, err) < 0)
-        return -1;
-    return print_removed(c, &list, &rest, err);
+    if (first.kind == ERR_NONE)
+        return 0;
+    *err = first;
+    return -1;
 }
 
 int command_gc(int argc, char *const argv[], bool *help, struct err *err)
@@ -195,7 +225,7 @@ int command_gc(int argc, char *const argv[], bool *help, struct err *err)
     int rc = options_parse(&command_gc_spec, argc, argv, &c, &operands, help, err);
 
     if (rc == 0 && !*help)
-        rc = trim_cache(&c, err);
+        rc = trim_all(&c, err);
     free(operands.list);
     return rc;
 }

@@ -243,8 +243,11 @@ int restack_list_trim(const struct restack_cache *cache, struct restack_list *li
     _cleanup_fd_ int lock = restack_cache_lock(cache, false, err);
     DIR *dir = lock < 0 ? NULL : open_all(cache, err);
 
-    if (!dir)
+    if (!dir) {
+        for (size_t i = 0; i < list->count; i++)
+            list->items[i].leaves = NULL;
         return -1;
+    }
     remove_leftovers(cache, dir);
     closedir(dir);
     for (size_t i = 0; i < list->count; i++) {

@@ -167,9 +167,10 @@ static int read_restack(struct status *s, struct err *err)
     if (cache.fd < 0)
         return 0;
     s->restack.cache = keep(s, cache.path);
-    s->restack.trees = list.count;
-    for (size_t i = 0; i < list.count; i++)
+    for (size_t i = 0; i < list.count; i++) {
+        s->restack.trees += strcmp(list.items[i].state, "ready") == 0;
         s->restack.bytes += list.items[i].bytes;
+    }
     return s->restack.cache ? 0 : err_nomem(err);
 }
 

@@ -158,7 +158,7 @@ static int run_build(struct build *b, bool force, struct err *err)
     }
     const char *state = b->out->ready ? "ready"
                         : !failed || failure.kind == ERR_UNSUPPORTED || failure.kind == ERR_LIMIT
-                            ? "needless"
+                            ? "skipped"
                             : "failed";
     if (write_state(b, state, err) < 0)
         return -1;

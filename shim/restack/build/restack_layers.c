@@ -129,7 +129,7 @@ static int same_file_system(const struct chain *chain, const char *path, dev_t *
         if (st.st_dev != *dev)
             return err_set(err, ERR_UNSUPPORTED,
                            "the cache is on another file system than the layers, so they cannot be "
-                           "linked: name a directory beside %s in rootfs.cache",
+                           "linked: choose one on the file system of %s",
                            chain->paths[i]);
     }
     return 0;

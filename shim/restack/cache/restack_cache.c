@@ -77,7 +77,8 @@ static int read_state(int fd, struct arena *arena, struct restack_entry *out, st
     if (!state || !why)
         return 0;
     bool failed = strcmp(state, "failed") == 0;
-    if (failed && time(NULL) - st.st_mtime > TRY_AGAIN)
+    time_t age = time(NULL) - st.st_mtime; /* negative after the clock was wrong */
+    if (failed && (age < 0 || age > TRY_AGAIN))
         return 0;
     out->state = failed ? RESTACK_FAILED : RESTACK_NEEDLESS;
     out->why = arena_strndup(arena, why, strlen(why));
@@ -134,8 +135,12 @@ int restack_cache_publish(const struct restack_cache *cache, const struct chain 
     snprintf(built, sizeof(built), ".build-%s", chain->key);
     snprintf(old, sizeof(old), ".old-%s-%d", chain->key, (int)getpid());
     bool replaces = renameat(cache->fd, chain->key, cache->fd, old) == 0;
-    if (renameat(cache->fd, built, cache->fd, chain->key) < 0)
-        return err_sys(err, "%s/%s", cache->path, built);
+    if (renameat(cache->fd, built, cache->fd, chain->key) < 0) {
+        err_sys(err, "%s/%s", cache->path, built);
+        if (replaces)
+            (void)!renameat(cache->fd, old, cache->fd, chain->key);
+        return -1;
+    }
     if (replaces)
         restack_cache_remove(cache, old);
     return 0;

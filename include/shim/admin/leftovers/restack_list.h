@@ -12,7 +12,7 @@
 
 struct restack_item {
     char key[CHAIN_KEY];
-    const char *state; /* "ready", "needless", "failed", "building" */
+    const char *state; /* "ready", "skipped", "failed", "building" */
     const char *why;   /* or NULL */
     const char *layer; /* the topmost layer; "" while it is built */
     uint64_t layers, files, made;
@@ -44,7 +44,7 @@ void restack_list_judge(struct restack_list *list, const struct restack_limits *
 
 /*
  * Removes the trees with `leaves`, and what killed builds left. Clears `leaves` of a tree that is
- * in use by now. Never waits for a lock.
+ * in use by now, and of all on failure; ERR_LIMIT: a tree is being made.
  */
 int restack_list_trim(const struct restack_cache *cache, struct restack_list *list,
                       struct err *err) must_check;

@@ -118,6 +118,19 @@ would remove $at/069f8087cff1e03257a1d8f3edcbb9412f664b3189467ef71ba1e5044283ecf
     [ "$output" = "removed $at/2026-02-03_222222222222: empty" ]
 }
 
+@test "gc: what hinders one part does not keep the others from their work" {
+    local empty=$DIR/logs/1234/2026-02-03_069f8087cff1
+    mkdir -p "$empty"
+    touch -d '2 hours ago' "$empty"
+    mkdir -m 0777 "$DIR/open"
+    sed -i 's|"volumes": {|&"data": {"source": "/srv/{name}", "target": "/data", "stage": {"cache": "'"$DIR/open"'"} },|' "$DIR/policy.json"
+    run "$FLATBED" gc "--policy=$DIR/policy.json" --cache "$DIR/no-cache"
+    [ "$status" -eq 9 ]
+    [[ $output == *"$DIR/open"*"only root"* ]]
+    [[ $output == *"removed $empty: empty"* ]]
+    [ ! -e "$empty" ]
+}
+
 @test "gc leaves sources that the policy does not create or that do not end in a container, and reads no policy with --cache alone" {
     mkdir -p "$DIR/logs/1234/$ID/x" "$DIR/logs/1234/$OTHER"
     touch -d '2 hours ago' "$DIR/logs/1234"/*/ "$DIR/logs/1234/$ID/x"

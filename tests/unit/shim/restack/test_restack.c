@@ -179,7 +179,7 @@ static void test_what_goes(void **state)
         {.key = "mounted", .state = "ready", .bytes = 60, .used = 99 * DAY, .mounted = true},
         {.key = "fresh", .state = "ready", .bytes = 30, .used = 98 * DAY, .current = true},
         {.key = "large", .state = "ready", .bytes = 30, .used = 97 * DAY, .current = true},
-        {.key = "small", .state = "needless", .bytes = 10, .used = 96 * DAY, .current = true},
+        {.key = "small", .state = "skipped", .bytes = 10, .used = 96 * DAY, .current = true},
         {.key = "gone", .state = "ready", .bytes = 1, .used = 95 * DAY},
         {.key = "old", .state = "ready", .bytes = 0, .used = 50 * DAY, .current = true},
         {.key = "building", .state = "building", .used = 10 * DAY},
