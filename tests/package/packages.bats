@@ -69,7 +69,8 @@ works() { [ "$(flatbed-runtime exec "$ID" sh -c 'read -r line </data/file && ech
     [ -s /usr/share/zsh/vendor-completions/_flatbed ]
     [ -s /usr/share/fish/vendor_completions.d/flatbed.fish ]
     [ -s /usr/lib/systemd/system/flatbed-gc.timer ] || [ -s /lib/systemd/system/flatbed-gc.timer ]
-    install -m 0644 /usr/share/doc/flatbed/examples/lab.json "$DIR/lab.json"
+    [ -s /usr/share/doc/flatbed/docs/start.md ]
+    install -m 0644 /usr/share/doc/flatbed/docs/examples/lab.json "$DIR/lab.json"
     flatbed check --draft "$DIR/lab.json"
     run sh -c 'cd /src && exec sh debian/tests/demo'
     [ "$status" -eq 0 ]

@@ -74,7 +74,7 @@ shared() {
     libraries
     chroot "$ROOT" /usr/bin/flatten --version
     chroot "$ROOT" /usr/bin/flatbed-runtime --flatbed-version
-    install -m 0644 "$ROOT/usr/share/doc/flatbed/examples/lab.json" "$ROOT/etc/flatbed/policy.json"
+    install -m 0644 "$ROOT/usr/share/doc/flatbed/docs/examples/lab.json" "$ROOT/etc/flatbed/policy.json"
     chroot "$ROOT" /usr/bin/flatbed check --draft /etc/flatbed/policy.json
 }
 

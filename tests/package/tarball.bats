@@ -32,7 +32,7 @@ sbom() { jq -e "$@" "$TARBALL/$NAME.spdx.json"; }
     for file in bin/{flatten,flatbed,flatbed-runtime} share/man/man1/flatten.1 share/man/man5/flatbed-policy.5 \
         share/man/man8/flatbed{,-runtime}.8 share/bash-completion/completions/flatten \
         share/zsh/site-functions/_flatbed share/fish/vendor_completions.d/flatbed.fish \
-        share/doc/flatbed/{LICENSE,README.md,examples/lab.json} lib/systemd/system/flatbed-gc.timer; do
+        share/doc/flatbed/{LICENSE,README.md,docs/start.md,docs/zh/start.md,examples/lab.json} lib/systemd/system/flatbed-gc.timer; do
         grep -qx "$NAME/$file" "$DIR/list" || { echo "not there: $file"; false; }
     done
     run tar --utc --full-time --numeric-owner -tvzf "$TARBALL/$NAME.tar.gz"
