@@ -68,10 +68,20 @@ static int store_item(const struct option_spec *o, const char *value, struct opt
     return 0;
 }
 
+/* Reads a decimal number that only `unit` may follow. */
+static bool read_number(const char *value, const char *unit, uint64_t *out)
+{
+    char *end;
+
+    errno = 0;
+    *out = strtoull(value, &end, 10);
+    return !errno && end != value && strchr("0123456789", value[0]) &&
+           (!*end || strcmp(end, unit) == 0);
+}
+
 static int store(const struct option_spec *o, const char *value, void *target, struct err *err)
 {
     void *field = (char *)target + o->offset;
-    char *end;
 
     switch (o->kind) {
     case OPTION_FLAG:
@@ -92,10 +102,13 @@ static int store(const struct option_spec *o, const char *value, void *target, s
     case OPTION_LIST:
         return store_item(o, value, field, err);
     case OPTION_NUMBER:
-        errno = 0;
-        *(uint64_t *)field = strtoull(value, &end, 10);
-        if (errno || end == value || *end || !strchr("0123456789", value[0]))
+        if (!read_number(value, "", field))
             return err_set(err, ERR_USAGE, "--%s=%s: expected a whole number", o->name, value);
+        return 0;
+    case OPTION_SECONDS:
+        if (!read_number(value, "s", field) || *(uint64_t *)field == 0)
+            return err_set(err, ERR_USAGE, "--%s=%s: expected seconds, such as 30 or 30s", o->name,
+                           value);
         return 0;
     }
     return err_set(err, ERR_USAGE, "--%s: unknown kind of option", o->name);

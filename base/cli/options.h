@@ -17,12 +17,13 @@
 #include <stddef.h>
 
 enum option_kind {
-    OPTION_FLAG,   /* bool */
-    OPTION_TEXT,   /* const char *, borrowed from argv */
-    OPTION_FILE,   /* const char *, a path: completed as one */
-    OPTION_CHOICE, /* const char *, one of `choices` */
-    OPTION_NUMBER, /* uint64_t, decimal */
-    OPTION_LIST,   /* struct option_list: every value of a repeated option, in order */
+    OPTION_FLAG,    /* bool */
+    OPTION_TEXT,    /* const char *, borrowed from argv */
+    OPTION_FILE,    /* const char *, a path: completed as one */
+    OPTION_CHOICE,  /* const char *, one of `choices` */
+    OPTION_NUMBER,  /* uint64_t, decimal */
+    OPTION_SECONDS, /* uint64_t, from 1 on: "30" or "30s" */
+    OPTION_LIST,    /* struct option_list: every value of a repeated option, in order */
 };
 
 enum { OPTION_LIST_MOST = 64 };

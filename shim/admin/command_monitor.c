@@ -30,7 +30,7 @@ static const struct option_spec monitor_options[] = {
     {"policy", 0, OPTION_FILE, FIELD(policy), "FILE", NULL,
      "the policy; by default /etc/flatbed/policy.json"},
     {"follow", 0, OPTION_FLAG, FIELD(follow), NULL, NULL, "run again and again, as a service"},
-    {"interval", 0, OPTION_NUMBER, FIELD(interval), "SECONDS", NULL,
+    {"interval", 0, OPTION_SECONDS, FIELD(interval), "SECONDS", NULL,
      "the time between two runs of --follow; by default 60"},
     {"dry-run", 0, OPTION_FLAG, FIELD(dry_run), NULL, NULL,
      "print the alerts, and neither send nor store them"},
@@ -116,6 +116,17 @@ static int print_text(const struct alert_list *alerts, bool changes, struct err 
     return program_print(&out, err);
 }
 
+/* Says why there is no line. */
+static int print_nothing(const struct policy_alerts *limits, struct err *err)
+{
+    bool limited = limits->upper_bytes || limits->copyup_bytes || limits->store_free.bytes ||
+                   limits->store_free.percent || limits->start_seconds;
+    _cleanup_buf_ struct buf out = BUF_INIT;
+
+    buf_puts(&out, limited ? "no alert\n" : "no alert: audit.alerts of the policy sets no limit\n");
+    return program_print(&out, err);
+}
+
 static void write_metrics(const struct policy_audit *audit, const struct measures *measures,
                           const struct alert_list *alerts)
 {
@@ -169,7 +180,10 @@ static int monitor_once(const struct monitor_command *c, const struct policy *po
         return -1;
     if (!dry && settle(audit, state, name.data, &measures, &alerts, err) < 0)
         return -1;
-    return c->json ? print_json(&alerts, err) : print_text(&alerts, c->follow, err);
+    if (c->json)
+        return print_json(&alerts, err);
+    return c->dry_run && !alerts.count ? print_nothing(&audit->alerts, err)
+                                       : print_text(&alerts, c->follow, err);
 }
 
 static int monitor(const struct monitor_command *c, struct err *err)

@@ -18,7 +18,8 @@ enum { MEMORY_LIMIT = 1024 * 1024 * 1024, SECONDS = 30, SECONDS_MOST = 600, POLL
 enum { DEFAULT_MAX = 25 }; /* per cent, without a policy that has "warm" */
 
 struct warm_command {
-    const char *policy, *seconds;
+    const char *policy;
+    uint64_t seconds;
     struct option_list stores;
     bool record, show, drop, json;
 };
@@ -27,7 +28,7 @@ struct warm_command {
 static const struct option_spec warm_options[] = {
     {"record", 0, OPTION_FLAG, FIELD(record), NULL, NULL,
      "record what the container reads from now on, in place of its records"},
-    {"for", 0, OPTION_TEXT, FIELD(seconds), "SECONDS", NULL,
+    {"for", 0, OPTION_SECONDS, FIELD(seconds), "SECONDS", NULL,
      "with --record: how long; by default 30s, at most 600s; Ctrl-C ends it before"},
     {"show", 0, OPTION_FLAG, FIELD(show), NULL, NULL,
      "list all records, or the files of one; the default without an operand"},
@@ -131,10 +132,11 @@ static int drop_records(struct work *w, struct err *err)
 {
     _cleanup_warm_store_ struct warm_store store = WARM_STORE_INIT;
     size_t dropped = 0;
+    int found = warm_store_find(w->cache, &store, err);
 
-    if (warm_store_open(w->cache, false, &store, err) < 0)
+    if (found < 0)
         return -1;
-    for (size_t i = 0; i < w->target.count; i++) {
+    for (size_t i = 0; found && i < w->target.count; i++) {
         if (warm_store_remove(&store, w->target.places[i].key, err) == 0)
             dropped++;
         else if (err->kind != ERR_SYSTEM || err->sys != ENOENT)
@@ -147,20 +149,6 @@ static int drop_records(struct work *w, struct err *err)
 
 /* ---- recording ---- */
 
-/* Reads "30" or "30s". */
-static int read_seconds(const char *text, unsigned *out, struct err *err)
-{
-    char *end;
-    unsigned long seconds = strtoul(text, &end, 10);
-
-    if (*text < '0' || *text > '9' || (*end && strcmp(end, "s") != 0) || seconds < 1 ||
-        seconds > SECONDS_MOST)
-        return err_set(err, ERR_USAGE, "--for=%s: expected seconds, 1 to %d, such as 30s", text,
-                       SECONDS_MOST);
-    *out = (unsigned)seconds;
-    return 0;
-}
-
 static int record(struct work *w, struct err *err)
 {
     struct warm_target *t = &w->target;
@@ -169,9 +157,7 @@ static int record(struct work *w, struct err *err)
     if (!t->process.pid)
         return err_set(err, ERR_USAGE, "--record needs a container that runs");
     w->rules.record = RECORD_ALWAYS;
-    w->rules.seconds = SECONDS;
-    if (w->command->seconds && read_seconds(w->command->seconds, &w->rules.seconds, err) < 0)
-        return -1;
+    w->rules.seconds = w->command->seconds ? (unsigned)w->command->seconds : SECONDS;
     struct warm_start start = {.rules = &w->rules,
                                .store = w->cache,
                                .point = "/",
@@ -240,6 +226,15 @@ static int read_root(struct work *w, struct warm_root *root, struct err *err)
     return 0;
 }
 
+static int tell_no_record(const struct work *w)
+{
+    log_warning(
+        "there is no record of it in %s: a policy that says \"warm\" makes one at the first "
+        "start, and so does --record",
+        w->cache);
+    return 1;
+}
+
 static int read_records(struct work *w, struct err *err)
 {
     _cleanup_warm_store_ struct warm_store store = WARM_STORE_INIT;
@@ -248,10 +243,13 @@ static int read_records(struct work *w, struct err *err)
     sigset_t before;
     int rc = 0;
     size_t known = 0, i;
+    int found = warm_store_find(w->cache, &store, err);
 
+    if (found <= 0)
+        return found < 0 ? -1 : tell_no_record(w);
     if (!roots)
         return err_nomem(err);
-    if (warm_store_open(w->cache, false, &store, err) < 0 || warm_memory_uncharge(err) < 0)
+    if (warm_memory_uncharge(err) < 0)
         return -1;
     interrupts_hold(&before);
     for (i = 0; i < w->target.count && rc == 0; i++) {
@@ -310,6 +308,8 @@ int command_warm(int argc, char *const argv[], bool *help, struct err *err)
             rc = err_set(err, ERR_USAGE, "give one of --record, --show, --drop");
         else if (c.seconds && !c.record)
             rc = err_set(err, ERR_USAGE, "--for goes with --record");
+        else if (c.seconds > SECONDS_MOST)
+            rc = err_set(err, ERR_USAGE, "--for is at most %d seconds", SECONDS_MOST);
         else if (!operands.count && (c.record || c.drop))
             rc = err_set(err, ERR_USAGE, "which one? Give a container%s",
                          c.record ? "" : ", an image or a volume's directory");

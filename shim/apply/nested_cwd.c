@@ -94,9 +94,9 @@ int nested_check_cwd(struct nested *n, int root)
 
 bool nested_requires_access(const struct nested *n)
 {
-    bool requires = is_held_to_user(n, TARGET_ROOT);
+    bool needed = is_held_to_user(n, TARGET_ROOT);
 
     for (size_t i = 0; i < n->spec->mount_count; i++)
-    requires = requires || nested_is_required(n, i);
-    return requires;
+        needed = needed || nested_is_required(n, i);
+    return needed;
 }

@@ -66,9 +66,8 @@ bool gpu_host_parse_card(const char *text, struct arena *arena, struct gpu_card 
 
 /* ---- looking ---- */
 
-bool gpu_host_owns(const struct gpu_host *host, bool block, int64_t major, int64_t minor)
+bool gpu_host_owns(const struct gpu_host *host, bool block, int64_t major)
 {
-    (void)minor;
     return !block && major >= 0 &&
            (major == GPU_MAJOR || major == host->uvm || major == host->caps);
 }

@@ -87,7 +87,7 @@ static int add_number(unsigned **list, size_t *count, unsigned number, struct ar
 int gpu_nodes_add(struct gpu_nodes *nodes, const struct gpu_host *host, int64_t major,
                   int64_t minor, struct arena *arena, struct err *err)
 {
-    if (!gpu_host_owns(host, false, major, minor))
+    if (!gpu_host_owns(host, false, major))
         return 0;
     nodes->used = true;
     if (major != host->uvm && minor < 0)
@@ -154,8 +154,7 @@ static void strip_list(struct json *list, const struct gpu_host *host, const uns
         int64_t major = part_of(item, "major"), minor = part_of(item, "minor");
         bool gpu = major == GPU_MAJOR && minor <= GPU_MINOR_MOST;
 
-        if (is_other(item) || (rules && !rule_allows(item)) ||
-            !gpu_host_owns(host, false, major, minor))
+        if (is_other(item) || (rules && !rule_allows(item)) || !gpu_host_owns(host, false, major))
             continue;
         if (keep_count
                 ? (gpu || major == host->caps) && !is_kept(gpu ? minor : -1, keep, keep_count)

@@ -92,8 +92,8 @@ static int write_document(struct bundle *b, struct atomic_file *file, struct err
         return -1;
     if (fd_write_all(file->fd, text.data, text.len, err) < 0)
         return -1;
-    futimens(file->fd,
-             times); /* the day of the container ({container_name}) is that of the engine */
+    /* The day of the container ({container_name}) is that of the engine. */
+    futimens(file->fd, times);
     return 0;
 }
 
@@ -104,6 +104,7 @@ int bundle_write(struct bundle *b, struct err *err)
     atomic_file_sweep(b->dirfd, false);
     if (atomic_file_begin(&file, b->dirfd, b->name, 0600, err) < 0)
         return err_wrap(err, "%s", b->path);
+    file.fleeting = true; /* no container of it survives a crash */
     if (write_document(b, &file, err) < 0 || atomic_file_commit(&file, err) < 0)
         return err_wrap(err, "%s", b->path);
     return 0;

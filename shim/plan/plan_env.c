@@ -18,10 +18,8 @@ static int add_variable(struct planner *p, size_t mount, const char *variable, c
         return -1;
     op->asked_by = of->asked_by;
     op->place = *place;
-    op->variable = (struct plan_variable){.volume = of->mount.volume,
-                                          .volume_name = of->mount.name,
-                                          .name = variable,
-                                          .mount = mount};
+    op->variable =
+        (struct plan_variable){.volume = of->mount.volume, .name = variable, .mount = mount};
     values.value[VAR_NAME] = *of->mount.name ? of->mount.name : NULL;
     values.value[VAR_TARGET] = of->mount.target;
     if (template_expand(value, &values, &text, &why) < 0)

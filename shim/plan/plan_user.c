@@ -63,11 +63,8 @@ static int add_home(struct planner *p, const char *home)
         return -1;
     op->asked_by = "user.home";
     op->place = p->in->policy->user.home.place;
-    op->variable = (struct plan_variable){.volume_name = "",
-                                          .name = "HOME",
-                                          .value = facts->home ? facts->home : "",
-                                          .of_user = true,
-                                          .mount = volume};
+    op->variable = (struct plan_variable){
+        .name = "HOME", .value = facts->home ? facts->home : "", .of_user = true, .mount = volume};
     if (!facts->home)
         return plan_decide(p, op, PLAN_SKIPPED, NULL, "%s", facts->home_problem);
     if (!home)

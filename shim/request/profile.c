@@ -144,8 +144,8 @@ static int check_asked(struct choosing *c, const struct requests *requests)
     if (!requests->profile || c->out->problem || (profile && profile_offers(profile)))
         return 0;
     if (!is_offered(c->policy, requests->profile, &offered))
-        buf_printf(&text, "there is no profile '%.80s' here; there are: %s", requests->profile,
-                   offered.len ? offered.data : "none");
+        buf_printf(&text, "the profile '%.80s' cannot be requested here; those that can: %s",
+                   requests->profile, offered.len ? offered.data : "none");
     else if (profile)
         buf_printf(&text, "the profile '%.80s' is not to be had: '%s' comes first",
                    requests->profile, profile->name);

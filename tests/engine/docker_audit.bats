@@ -64,5 +64,5 @@ written() { gojq -c "select(.container == \"$1\") | $2" "$FB_DIR/log/audit.jsonl
     expect_match '^0'
     run docker_run --rm --env FLATBED_PROFILE=root "$FB_IMAGE" true
     expect_failure
-    expect_match "there is no profile 'root' here; there are: build"
+    expect_match "the profile 'root' cannot be requested here; those that can: build"
 }

@@ -72,7 +72,7 @@ int gpu_host_read_cards(struct arena *arena, struct gpu_host *host, struct err *
  * Returns true for the nodes of NVIDIA's driver that the policy's "gpus" judges: GPUs, the nodes
  * that go with them, MIG devices. `minor` may be -1, which means all. Pure.
  */
-bool gpu_host_owns(const struct gpu_host *host, bool block, int64_t major, int64_t minor);
+bool gpu_host_owns(const struct gpu_host *host, bool block, int64_t major);
 
 /* Returns the GPU with that minor number, or NULL. Pure. */
 const struct gpu_card *gpu_host_card(const struct gpu_host *host, unsigned minor);

@@ -32,7 +32,7 @@ static const struct option_spec copyups_options[] = {
      "the policy; by default /etc/flatbed/policy.json"},
     {"top", 0, OPTION_NUMBER, FIELD(top), "N", NULL,
      "how many files and directories are named; by default 10, at most 1000"},
-    {"watch", 0, OPTION_NUMBER, FIELD(watch), "SECONDS", NULL,
+    {"watch", 0, OPTION_SECONDS, FIELD(watch), "SECONDS", NULL,
      "read again and again, so many seconds apart, and print a line for each that changed"},
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print it as JSON"},
     {"html", 0, OPTION_FILE, FIELD(html), "FILE", NULL,
@@ -184,7 +184,8 @@ static int read_all(const struct copyups_command *c, struct copyups_output *o,
     if (choose(words, &list, chosen, err) < 0 || copyups_output_begin(o, err) < 0)
         return -1;
     for (size_t i = 0; i < list.silent_count; i++)
-        copyups_output_skip(o, "store", list.silent[i], "it does not answer, or may not be read");
+        copyups_output_skip(o, "store", list.silent[i],
+                            "it does not answer, is missing, or may not be read");
     for (size_t i = 0; i < list.count; i++)
         if (chosen[i] && examine(o, &list.list[i], (size_t)c->top, err) < 0)
             return -1;

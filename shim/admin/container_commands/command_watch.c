@@ -25,7 +25,7 @@ struct watch_command {
 
 #define FIELD(name) offsetof(struct watch_command, name)
 static const struct option_spec watch_options[] = {
-    {"for", 0, OPTION_NUMBER, FIELD(seconds), "SECONDS", NULL,
+    {"for", 0, OPTION_SECONDS, FIELD(seconds), "SECONDS", NULL,
      "end after so many seconds; by default at Ctrl-C, or when the container ends"},
     {"misses", 0, OPTION_FLAG, FIELD(misses), NULL, NULL,
      "list directories and programs by names that were missing"},

@@ -7,6 +7,7 @@
 #include "shim/mount/source_wait.h"
 
 #include <string.h>
+#include <unistd.h>
 
 const char *const container_engine_names[CONTAINER_ENGINES] = {"docker", "podman", "containerd",
                                                                "overlay"};
@@ -72,6 +73,14 @@ static int add_store(void *ctx, const char *root, struct err *err)
     return a->where->engines[CONTAINER_PODMAN] ? podman_add(a->list, root, a->mounts, err) : 0;
 }
 
+/* The same of a store that the user named: one that is missing is noted. */
+static int add_named_store(struct addition *a, const char *root, struct err *err)
+{
+    if (source_answers(root, ENGINE_STORE_WAIT) && access(root, F_OK) < 0)
+        return container_silent(a->list, root, err);
+    return add_store(a, root, err);
+}
+
 int containers_list(const struct containers_where *where, struct container_list *out,
                     struct err *err)
 {
@@ -82,7 +91,7 @@ int containers_list(const struct containers_where *where, struct container_list 
     if (overlays_read(&mounts, err) < 0 || engine_each_store(add_store, &addition, err) < 0)
         return -1;
     for (size_t i = 0; i < where->store_count; i++)
-        if (add_store(&addition, where->stores[i], err) < 0)
+        if (add_named_store(&addition, where->stores[i], err) < 0)
             return -1;
     if (where->engines[CONTAINER_CONTAINERD] && containerd_add(out, &mounts, err) < 0)
         return -1;

@@ -90,8 +90,10 @@ static const char *advise_volume(const struct policy_volume *v, const char *path
                             v->name);
     if (habit && has_preset(v, habit->preset))
         return arena_printf(arena,
-                            "ask for the policy's volume: --annotation flatbed.%s=%s sets %s",
-                            v->name, habit->preset, preset_variable(habit->preset));
+                            "ask for the policy's volume: flatbed.%s=%s, an annotation or with "
+                            "Docker before 24 -v /dev/null:/run/flatbed/request/%s/%s, sets %s",
+                            v->name, habit->preset, v->name, habit->preset,
+                            preset_variable(habit->preset));
     if (v->access != ACCESS_RW)
         return arena_printf(arena,
                             "the policy's volume \"%s\" has them: flatbed.%s=NAME mounts it "

@@ -1,14 +1,16 @@
 #include "shim/admin/explain/container.h"
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/fdio.h"
 #include "base/json/json.h"
+#include "shim/admin/engine/engine_stores.h"
 
 #include <fcntl.h>
 #include <glob.h>
 #include <string.h>
 
-enum { STATE_BYTES = 16 * 1024 * 1024, MOST_ROOTS = 80, MOST_WORD = 128, MOST_NAMED = 5 };
+enum { STATE_BYTES = 16 * 1024 * 1024, MOST_WORD = 128, MOST_NAMED = 5 };
 
 /* The places of config.json below a root, and how many components above the file the ID is. */
 static const struct place {
@@ -22,53 +24,55 @@ static const struct place {
 enum { PLACES = sizeof(places) / sizeof(*places) };
 
 struct search {
-    const char *roots[MOST_ROOTS]; /* the last ones are those in `own` */
+    struct arena arena;
+    const char **roots;
     size_t root_count;
-    char *own[3];
     struct container *found;
     size_t count;
 };
 
 static void search_free(struct search *s)
 {
-    for (size_t i = 0; i < sizeof(s->own) / sizeof(*s->own); i++)
-        free(s->own[i]);
     for (size_t i = 0; i < s->count; i++)
         container_free(&s->found[i]);
     free(s->found);
+    arena_free(&s->arena);
 }
 
 #define _cleanup_search_ _cleanup_(search_free)
 
-static int add_home(struct search *s, size_t slot, const char *variable, const char *below,
-                    struct err *err)
+static int add_root(void *ctx, const char *path, struct err *err)
 {
-    const char *home = getenv(variable);
+    struct search *s = ctx;
+    const char *copy = arena_strndup(&s->arena, path, strlen(path));
 
-    if (!home || home[0] != '/')
-        return 0;
-    s->own[slot] = strf("%s/%s", home, below);
-    if (!s->own[slot])
+    s->roots = arena_extend(&s->arena, s->roots, s->root_count, sizeof(*s->roots));
+    if (!s->roots || !copy)
         return err_nomem(err);
-    s->roots[s->root_count++] = s->own[slot];
+    s->roots[s->root_count++] = copy;
     return 0;
+}
+
+/* The exec-root of a rootless Docker. */
+static int add_users_docker(struct search *s, struct err *err)
+{
+    const char *run = getenv("XDG_RUNTIME_DIR");
+
+    if (!run || run[0] != '/')
+        return 0;
+    _cleanup_free_ char *path = strf("%s/docker", run);
+    return path ? add_root(s, path, err) : err_nomem(err);
 }
 
 static int find_roots(struct search *s, const char *const *states, size_t count, struct err *err)
 {
-    static const char *const usual[] = {"/run/containerd", "/run/docker", "/var/lib/docker",
-                                        "/var/lib/containers/storage"};
-
-    if (count > MOST_ROOTS - 8)
-        return err_set(err, ERR_LIMIT, "too many state directories");
     for (size_t i = 0; i < count; i++)
-        s->roots[s->root_count++] = states[i];
-    for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
-        s->roots[s->root_count++] = usual[i];
-    if (add_home(s, 0, "XDG_RUNTIME_DIR", "docker", err) < 0 ||
-        add_home(s, 1, "HOME", ".local/share/docker", err) < 0)
+        if (add_root(s, states[i], err) < 0)
+            return -1;
+    if (add_root(s, "/run/containerd", err) < 0 || add_root(s, "/run/docker", err) < 0 ||
+        add_users_docker(s, err) < 0)
         return -1;
-    return add_home(s, 2, "HOME", ".local/share/containers/storage", err);
+    return engine_each_store(add_root, s, err);
 }
 
 /* ---- configurations ---- */

@@ -14,6 +14,7 @@ struct measure {
     struct stale_item *item;
     time_t end;
     uint64_t entries;
+    bool over; /* the time is */
 };
 
 static time_t clock_now(void)
@@ -47,7 +48,7 @@ static void measure_directory(struct measure *m, int fd, int depth)
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
         if (++m->entries % CLOCK_EVERY == 0 && clock_now() > m->end) {
-            m->item->partial = true;
+            m->over = m->item->partial = true;
             break;
         }
         if (fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -60,7 +61,7 @@ static void measure_directory(struct measure *m, int fd, int depth)
         else
             measure_directory(m, store_open(dirfd(dir), e->d_name, O_RDONLY | O_DIRECTORY, true),
                               depth + 1);
-        if (m->entries % CLOCK_EVERY == 0 && m->item->partial)
+        if (m->over)
             break;
     }
     closedir(dir);

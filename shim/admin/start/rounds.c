@@ -64,7 +64,7 @@ static int prepare_tree(struct rounds *r, const char *dir, const char **tree, st
     else if (build_tree(r, cache, arena, tree, &why) < 0)
         set_why(r, START_RESTACKED, why.msg);
     if (r->o->volume_count == 0)
-        set_why(r, START_CACHES, "no --volume, and no cache of a preset in the policy");
+        set_why(r, START_CACHES, "no --volume, and no directory of a cache of the policy exists");
     return 0;
 }
 

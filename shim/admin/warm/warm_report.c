@@ -48,24 +48,11 @@ static int read_store(const struct warm_store *store, struct arena *arena, struc
     return warm_store_each(store, take_record, &r, err);
 }
 
-/* Opens the store. Returns 0 without one, else 1. */
-static int open_store(const char *path, struct warm_store *out, struct err *err)
-{
-    struct err why = ERR_INIT;
-
-    if (warm_store_open(path, false, out, &why) == 0)
-        return 1;
-    if (why.kind == ERR_SYSTEM && why.sys == ENOENT)
-        return 0;
-    *err = why;
-    return -1;
-}
-
 int warm_report_read(const char *path, struct arena *arena, struct warm_report *out,
                      struct err *err)
 {
     _cleanup_warm_store_ struct warm_store store = WARM_STORE_INIT;
-    int found = open_store(path, &store, err);
+    int found = warm_store_find(path, &store, err);
 
     *out = (struct warm_report){0};
     return found > 0 ? read_store(&store, arena, out, err) : found;
@@ -91,7 +78,7 @@ int warm_report_trim(const char *path, int64_t seconds, bool dry, struct arena *
                      struct warm_report *out, struct err *err)
 {
     _cleanup_warm_store_ struct warm_store store = WARM_STORE_INIT;
-    int found = open_store(path, &store, err);
+    int found = warm_store_find(path, &store, err);
 
     *out = (struct warm_report){0};
     if (found <= 0)

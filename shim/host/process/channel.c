@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The child has none of the engine's pipes: one that even SIGKILL does not end would keep them. */
+/* The child has none of the engine's pipes as 0 to 2: one that SIGKILL does not end keeps them. */
 static void begin_child(struct channel *channel, int fd)
 {
     channel->fd = fd;

@@ -17,7 +17,7 @@ struct plan_op *plan_push(struct planner *p, enum plan_kind kind)
     if (kind == PLAN_MOUNT)
         op->mount.name = "";
     if (kind == PLAN_ENV)
-        op->variable = (struct plan_variable){.volume_name = "", .mount = PLAN_NO_MOUNT};
+        op->variable = (struct plan_variable){.mount = PLAN_NO_MOUNT};
     return op;
 }
 
@@ -76,6 +76,6 @@ int plan_decide_variable(struct planner *p, struct plan_op *op, const char *reas
                            op->variable.same ? "set already" : "the container sets it itself");
     if (other)
         return plan_decide(p, op, PLAN_SKIPPED, NULL, "set for %s already",
-                           other->variable.volume_name);
+                           other->variable.volume ? other->variable.volume->name : "the policy");
     return plan_decide(p, op, PLAN_ADDED, NULL, "%s", reason);
 }

@@ -46,7 +46,7 @@ bool plan_allows_device(const struct planner *p, bool block, int64_t major, int6
 {
     const struct security_facts *facts = p->in->security;
 
-    if (p->in->gpus && gpu_host_owns(&p->in->gpus->host, block, major, minor))
+    if (p->in->gpus && gpu_host_owns(&p->in->gpus->host, block, major))
         return true; /* judged by "gpus" */
     return is_ordinary(block, major, minor) ||
            has_number(facts->devices.list, facts->devices.count, block, major, minor);

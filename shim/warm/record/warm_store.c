@@ -18,6 +18,18 @@ int warm_store_open(const char *path, bool make, struct warm_store *out, struct 
     return out->fd < 0 ? -1 : 0;
 }
 
+int warm_store_find(const char *path, struct warm_store *out, struct err *err)
+{
+    struct err why = ERR_INIT;
+
+    if (warm_store_open(path, false, out, &why) == 0)
+        return 1;
+    if (why.kind == ERR_SYSTEM && why.sys == ENOENT)
+        return 0;
+    *err = why;
+    return -1;
+}
+
 void warm_store_close(struct warm_store *store)
 {
     cleanup_fd(&store->fd);

@@ -211,6 +211,26 @@ below() {
     done
 }
 
+@test "explain: a name is found in Docker's data-root and podman's graphroot, wherever these are" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root"
+    docker=$DIR/docker podman=$DIR/podman
+    mkdir -p "$DIR"/etc/{docker,containers} "$docker/containers/abd456" "$podman/overlay-containers/fff999/userdata" \
+        "$DIR/run/io.containerd.runtime.v2.task/moby/abd456"
+    printf '{"data-root": "%s"}' "$docker" >"$DIR/etc/docker/daemon.json"
+    printf '[storage]\ngraphroot = "%s"\n' "$podman" >"$DIR/etc/containers/storage.conf"
+    cp /etc/passwd /etc/group "$DIR/etc"
+    echo '{"ID":"abd456","Name":"/train"}' >"$docker/containers/abd456/config.v2.json"
+    echo '[{"id":"fff999","names":["web"]}]' >"$podman/overlay-containers/containers.json"
+    cp "$DIR/bundle/config.json" "$podman/overlay-containers/fff999/userdata/"
+    cp "$DIR/bundle/config.json" "$DIR/run/io.containerd.runtime.v2.task/moby/abd456/"
+    for row in train:abd456 web:fff999; do
+        run unshare --mount --propagation private sh -c 'mount --bind "$1/etc" /etc && shift && exec "$@"' \
+            sh "$DIR" "$FLATBED" explain "--policy=$DIR/policy.json" "--state=$DIR/run" "${row%:*}"
+        exits 0
+        matches "^container +${row#*:}"
+    done
+}
+
 # task ID: makes the bundle of a container of Docker, as explain finds it.
 task() {
     TASK=$DIR/state/io.containerd.runtime.v2.task/moby/$1

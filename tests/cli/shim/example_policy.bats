@@ -110,7 +110,7 @@ del(.linux.seccomp)|seccomp
 .annotations["flatbed.data"] = "imagenet:rw"|read-only
 .annotations["flatbed.shm"] = "2g"|2g is more than is offered: at most 512m
 .annotations["flatbed.off"] = "mounts"|cannot be switched off here
-.annotations["flatbed.profile"] = "root"|there is no profile 'root' here
+.annotations["flatbed.profile"] = "root"|the profile 'root' cannot be requested here
 END
 }
 

@@ -94,7 +94,7 @@ started() {
     container 0 '"flatbed.profile": "root"'
     sum=$(sha256sum <"$BUNDLE/config.json")
     run --separate-stderr shim create --bundle "$BUNDLE" c1
-    refused "flatbed.profile: there is no profile 'root' here; there are: interactive, big-\*"
+    refused "flatbed.profile: the profile 'root' cannot be requested here; those that can: interactive, big-\*"
     untouched "$sum"
     container 0 '"flatbed.profile": "big-1"'
     run --separate-stderr shim create --bundle "$BUNDLE" c1

@@ -97,6 +97,12 @@ again() { cold && launch && settle; }
     [ "$status" -eq 2 ]
     warm no-such-container-or-image
     [ "$status" -eq 2 ]
+    rm -r "$STORE"
+    warm "$VOLUME"
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"there is no record of it in $STORE: a policy that says"* ]]
+    warm --drop "$VOLUME"
+    [ "$status" -eq 1 ]
 }
 
 @test "of a container that is killed what it read is recorded, and the next start records it all" {

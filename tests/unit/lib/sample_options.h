@@ -9,7 +9,7 @@
 struct sample_options {
     bool quiet, force;
     const char *output, *format, *label;
-    uint64_t threads;
+    uint64_t threads, wait;
     struct option_list tags;
 };
 
@@ -25,6 +25,7 @@ static const struct option_spec sample_pack_options[] = {
     {"format", 'c', OPTION_CHOICE, SAMPLE_AT(format), "FORMAT", sample_formats, "compress with"},
     {"label", 0, OPTION_TEXT, SAMPLE_AT(label), "TEXT", NULL, "a word for the result"},
     {"threads", 'j', OPTION_NUMBER, SAMPLE_AT(threads), "N", NULL, "how many threads work"},
+    {"wait", 0, OPTION_SECONDS, SAMPLE_AT(wait), "SECONDS", NULL, "how long it may take"},
     {"tag", 0, OPTION_LIST, SAMPLE_AT(tags), "TAG", NULL, "a tag for the result; may be repeated"},
     {0},
 };

@@ -41,7 +41,7 @@ struct container_list {
     struct arena arena; /* owns the texts */
     struct container_found *list;
     size_t count;
-    const char **silent; /* directories that do not answer, or cannot be read */
+    const char **silent; /* directories that do not answer, cannot be read, or are missing */
     size_t silent_count;
 };
 

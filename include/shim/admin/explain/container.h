@@ -1,6 +1,7 @@
 /*
  * The config.json of a container that an engine has, found in the directories where engines keep
- * their state: containerd's and Docker's task directories, podman's storage. No engine is asked.
+ * their state: containerd's and Docker's task directories, and the stores of Docker and podman
+ * (engine_each_store). No engine is asked.
  *
  * The container's maker controls the content of those files, so they are only ever read.
  */

@@ -59,7 +59,6 @@ struct plan_mount {
 /* PLAN_ENV: a variable, of a volume or of "tuning". */
 struct plan_variable {
     const struct policy_volume *volume; /* NULL: of "tuning" */
-    const char *volume_name;            /* as plan_mount.name */
     const char *name, *value;           /* `value` is NULL if denied before it was known */
     bool same;                          /* kept, and with this value */
     bool of_user;                       /* HOME: only for a process of that uid */

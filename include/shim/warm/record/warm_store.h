@@ -28,6 +28,9 @@ struct warm_store {
 int warm_store_open(const char *path, bool make, struct warm_store *out,
                     struct err *err) must_check;
 
+/* The same of a store that may be missing. Returns 0 without one, else 1. */
+int warm_store_find(const char *path, struct warm_store *out, struct err *err) must_check;
+
 /* Closes it. Safe on WARM_STORE_INIT. */
 void warm_store_close(struct warm_store *store);
 

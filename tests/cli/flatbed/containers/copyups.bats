@@ -414,8 +414,8 @@ EOF
         exits 2
     done
     too_large "$root/overlay-containers/containers.json"
-    copyups --store="$root"
-    [[ $stderr == *"store $root: left out: it does not answer, or may not be read"* ]]
+    copyups --store="$root" --store="$DIR/none"
+    [[ $stderr == *"store $root: left out: it does not answer, is missing, or may not be read"*"store $DIR/none: left out"* ]]
 }
 
 @test "a store that hangs is given up" {
@@ -475,7 +475,7 @@ EOF
     chmod 0644 "$DIR/policy.json"
     copyups "$M" --json --policy="$DIR/policy.json"
     is '[.largest[] | select(.volume) | .volume] | sort == ["cache", "checkpoints", "logs"]'
-    is '.largest[] | select(.volume == "cache") | .advice == "ask for the policy'"'"'s volume: --annotation flatbed.cache=huggingface sets HF_HOME"'
+    is '.largest[] | select(.volume == "cache") | .advice == "ask for the policy'"'"'s volume: flatbed.cache=huggingface, an annotation or with Docker before 24 -v /dev/null:/run/flatbed/request/cache/huggingface, sets HF_HOME"'
     is '.largest[] | select(.volume == "logs") | .advice | startswith("the policy'"'"'s volume \"logs\" is mounted there")'
     copyups "$M" --policy="$DIR/policy.json"
     has "/root/.cache/huggingface/hub  1 file: the cache of Hugging Face"

@@ -112,6 +112,17 @@ equal() { [ "$1" = "$2" ] || { printf 'is: %s\nwanted: %s\n' "$1" "$2"; return 1
     equal "$(verdicts store_free)" "alert cleared "
 }
 
+@test "--dry-run says that there is no alert, and why there can be none" {
+    policy '"upper_bytes": "1g"'
+    monitor --dry-run
+    equal "$output" "no alert"
+    monitor
+    equal "$output" ""
+    policy ''
+    monitor --dry-run
+    equal "$output" "no alert: audit.alerts of the policy sets no limit"
+}
+
 @test "--dry-run leaves nothing behind" {
     policy '"upper_bytes": "1m", "command": ["'"$BIN/tell"'"]'
     writes 2000000

@@ -158,6 +158,26 @@ static void numbers_are_whole(void **state)
     }
 }
 
+static void seconds_may_say_so(void **state)
+{
+    static const char *const good[] = {"1", "30", "30s"}, *const bad[] = {"",    "0",   "0s",
+                                                                          "s",   "1m",  "1 s",
+                                                                          "-1s", "30ss"};
+    static const uint64_t values[] = {1, 30, 30};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        _cleanup_outcome_ struct outcome r = PACK("--wait", good[i], "src");
+        assert_ok(r);
+        assert_true(r.o.wait == values[i]);
+    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        _cleanup_outcome_ struct outcome r = PACK("--wait", bad[i], "src");
+        assert_fails(r.rc, r.err, ERR_USAGE);
+        assert_contains(r.err.msg, "expected seconds, such as 30 or 30s");
+    }
+}
+
 static void choices_are_exact(void **state)
 {
     (void)state;
@@ -310,6 +330,7 @@ UNIT_SUITE(test_options)
         cmocka_unit_test(two_dashes_end_the_options),
         cmocka_unit_test(one_dash_is_an_operand),
         cmocka_unit_test(numbers_are_whole),
+        cmocka_unit_test(seconds_may_say_so),
         cmocka_unit_test(choices_are_exact),
         cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(operands_are_counted),

@@ -25,12 +25,11 @@ static void test_owned_nodes(void **state)
     const struct gpu_host host = {.uvm = 510, .caps = -1}, none = GPU_HOST_INIT;
 
     (void)state;
-    assert_true(gpu_host_owns(&host, false, 195, 0));
-    assert_true(gpu_host_owns(&host, false, 195, -1));
-    assert_true(gpu_host_owns(&host, false, 510, 1));
-    assert_false(gpu_host_owns(&host, true, 195, 0));
-    assert_false(gpu_host_owns(&host, false, 237, 0));
-    assert_false(gpu_host_owns(&none, false, -1, 0));
+    assert_true(gpu_host_owns(&host, false, 195));
+    assert_true(gpu_host_owns(&host, false, 510));
+    assert_false(gpu_host_owns(&host, true, 195));
+    assert_false(gpu_host_owns(&host, false, 237));
+    assert_false(gpu_host_owns(&none, false, -1));
 }
 
 static void test_cards(void **state)

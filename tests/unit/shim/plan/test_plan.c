@@ -54,6 +54,8 @@ static void test_a_variable_of_two_volumes_is_the_firsts(void **state)
             continue;
         added += op->verdict == PLAN_ADDED;
         skipped += op->verdict == PLAN_SKIPPED;
+        if (op->verdict == PLAN_SKIPPED)
+            assert_string_equal(op->reason, "set for data already");
     }
     assert_int_equal(added, 1);
     assert_int_equal(skipped, 1);

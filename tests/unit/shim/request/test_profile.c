@@ -165,7 +165,7 @@ static const struct {
      "\"annotations\":{\"flatbed.profile\":\"inter\"}}",
      "p", NULL},
     {"{" USER(1) "," NOTES("\"flatbed.profile\":\"bigger\"") "}", "none",
-     "there is no profile 'bigger' here; there are: inter*, big, huge"},
+     "the profile 'bigger' cannot be requested here; those that can: inter*, big, huge"},
     {"{" USER(10) "," NOTES("\"flatbed.profile\":\"interactive\"") "}", "none",
      "the profile 'interactive' is not for this container"},
     {"{" USER(5) "," NOTES("\"flatbed.profile\":\"big\"") "}", "strict",
@@ -191,7 +191,8 @@ static void test_none_offered(void **state)
     struct fixture *f = *state;
 
     choose(f, "", "{" NOTES("\"flatbed.profile\":\"x\"") "}");
-    assert_string_equal(f->choice.problem, "there is no profile 'x' here; there are: none");
+    assert_string_equal(f->choice.problem,
+                        "the profile 'x' cannot be requested here; those that can: none");
     assert_string_equal(f->choice.problem_key, "flatbed.profile");
 }
 
