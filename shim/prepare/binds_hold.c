@@ -28,52 +28,53 @@ bool binds_exposed(const struct decision *decision)
     return false;
 }
 
-/* True if another mount of the user's was held under that path before. */
-static bool is_taken(const struct plan *plan, const struct buf *path)
+/*
+ * Returns PIN_DIRECTORY/bind:NUMBER, and where the source was found. Each mount has a number of its
+ * own, also one that names a pin: a user may have written that name, to have one mount held beneath
+ * another, in a directory of the user's. A document that was edited before gets the same names.
+ */
+static const char *hold_path(const struct bind_source *source, size_t number, struct arena *arena)
 {
-    for (size_t i = 0; i < plan->count && !path->failed; i++) {
-        const struct plan_op *op = &plan->ops[i];
-        const char *pin = op->kind == PLAN_BIND ? op->bind.source->pin : NULL;
-        if (pin && strncmp(pin, path->data, path->len) == 0)
-            return true;
+    return arena_printf(arena, PIN_DIRECTORY "/bind:%zu/%s", number,
+                        source->found + strspn(source->found, "/"));
+}
+
+/* Makes a directory in `parent` and opens it. Root's tmpfs has no other file system beneath. */
+static int make_part(int parent, const char *name)
+{
+    struct stat above, st;
+    bool made = mkdirat(parent, name, 0755) == 0;
+
+    if (!made && errno != EEXIST)
+        return -1;
+    _cleanup_fd_ int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || fstat(parent, &above) < 0 || fstat(fd, &st) < 0)
+        return -1;
+    if (st.st_dev != above.st_dev) {
+        errno = EXDEV;
+        return -1;
     }
-    return false;
+    /* Whatever the umask. */
+    return made && fchmod(fd, 0755) < 0 ? -1 : steal_fd(&fd);
 }
 
-/* Returns PIN_DIRECTORY/bind:NUMBER, with a number that no other mount has, and where the source
- * was found. */
-static const char *hold_path(const struct plan *plan, const struct bind_source *source,
-                             size_t *number, struct arena *arena)
-{
-    _cleanup_buf_ struct buf path = BUF_INIT;
-
-    if (source->pin)
-        return source->pin;
-    do {
-        buf_truncate(&path, 0);
-        buf_printf(&path, PIN_DIRECTORY "/bind:%zu/", (*number)++);
-    } while (is_taken(plan, &path));
-    buf_puts(&path, source->found + strspn(source->found, "/"));
-    return path.failed ? NULL : arena_strndup(arena, path.data, path.len);
-}
-
-/* Makes the directories above a path in PIN_DIRECTORY, with mode 0755 whatever the umask. */
+/* Makes the directories above a path in PIN_DIRECTORY. */
 static int make_parents(const char *path, struct err *err)
 {
-    _cleanup_free_ char *part = strdup(path);
+    _cleanup_free_ char *parts = strdup(path + sizeof(PIN_DIRECTORY));
+    _cleanup_fd_ int at = open(PIN_DIRECTORY, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    char *part = parts, *slash;
 
-    if (!part)
+    if (!parts)
         return err_nomem(err);
-    for (char *slash = strchr(part + sizeof(PIN_DIRECTORY), '/'); slash;
-         slash = strchr(slash + 1, '/')) {
+    while (at >= 0 && (slash = strchr(part, '/'))) {
         *slash = '\0';
-        if (mkdir(part, 0755) < 0 && errno != EEXIST)
-            return err_sys(err, "cannot make %s", part);
-        if (chmod(part, 0755) < 0)
-            return err_sys(err, "cannot make %s", part);
-        *slash = '/';
+        int next = make_part(at, part);
+        cleanup_fd(&at);
+        at = next;
+        part = slash + 1;
     }
-    return 0;
+    return at < 0 ? err_sys(err, "cannot make the directories above %s", path) : 0;
 }
 
 static bool is_chosen(const struct plan_bind *b, const char *name)
@@ -162,12 +163,12 @@ int binds_hold(struct decision *decision, struct arena *arena, struct err *err)
         if (!is_to_be_held(decision->plan, o))
             continue;
         const struct plan_bind *b = &o->op->bind;
-        const char *pin = hold_path(decision->plan, b->source, &number, arena);
+        const char *pin = hold_path(b->source, number++, arena);
         if (!pin)
             return err_nomem(err);
         if (hold_bind(b, &table, pin, arena, err) < 0)
             return err_wrap(err, "%s", o->op->asked_by);
-        if (!b->source->pin)
+        if (!b->source->pin || strcmp(b->source->pin, pin) != 0)
             o->hold = pin;
     }
     return 0;
