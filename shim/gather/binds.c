@@ -52,7 +52,7 @@ const char *binds_unpinned(const char *source)
 
 /* Walks through directories and links that only root could change. False if the path leaves them.
  */
-static bool walk_safely(struct gather *g, const char *path, struct source *out)
+static bool walk(struct gather *g, const char *path, struct source *out)
 {
     _cleanup_free_ char *absolute = path[0] == '/' ? NULL : strf("%s/%s", g->bundle_path, path);
     struct err ignored;
@@ -60,7 +60,22 @@ static bool walk_safely(struct gather *g, const char *path, struct source *out)
     if (path[0] != '/' && !absolute)
         return false;
     return source_look_in(&g->directory, absolute ? absolute : path, out, &ignored) == 0 &&
-           !out->missing && !out->exposed;
+           !out->exposed;
+}
+
+static bool walk_safely(struct gather *g, const char *path, struct source *out)
+{
+    return walk(g, path, out) && !out->missing;
+}
+
+/* Returns true for a path that is missing, and that only root can make. */
+static bool is_roots_to_make(struct gather *g, const char *path)
+{
+    _cleanup_source_ struct source walked = SOURCE_INIT;
+    struct stat st;
+
+    return walk(g, path, &walked) && walked.missing && fstat(walked.fd, &st) == 0 &&
+           trust_closed(&st);
 }
 
 /*
@@ -365,7 +380,7 @@ static int is_own_root(struct gather *g, int root, const char *path)
 /*
  * Looks at the root as at the source of a mount. It is exposed as well if users can write to it:
  * the low-level runtime makes directories and mounts there by path, as root. A root that is not
- * there is left to the low-level runtime.
+ * there is left to the low-level runtime, unless a user could make it in time.
  */
 static int gather_root(struct gather *g, struct bind_wish *wish)
 {
@@ -373,10 +388,20 @@ static int gather_root(struct gather *g, struct bind_wish *wish)
     const char *path = json_text(json_path(g->spec->root, "root", "path", NULL));
     const struct spec_mount root = {.destination = "/", .source = path, .bind = true};
     _cleanup_fd_ int fd = targets_root(g->spec, g->bundle);
+    struct err why = ERR_INIT;
     struct stat st;
 
-    if (fd < 0 || trust_rootless())
+    if (trust_rootless() || !path || !*path)
         return 0;
+    if (fd < 0 && is_roots_to_make(g, path))
+        return 0;
+    if (fd < 0) {
+        errno = ENOENT;
+        explain_unopened(g, path, &why);
+        s->judged = true;
+        g->out->root = s;
+        return set_problem(g, s, why.msg);
+    }
     int own = is_own_root(g, fd, path);
     if (own)
         return own < 0 ? -1 : 0;

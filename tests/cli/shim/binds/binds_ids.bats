@@ -41,6 +41,28 @@ load ../lib/binds
     chown 12345 "$DIR/srv/root"
     with_root "$DIR/srv/root" true
     refused "users can change $DIR/srv/root, or replace a directory above it, .*only root can write"
+    # The user could make it, as a link, once it was not there to be judged.
+    with_root "$DIR/home/alice/later"
+    refused "the container's root $DIR/home/alice/later: it does not exist on this host"
+}
+
+@test "a mount whose source is named like a pin gets a pin of its own, whatever the name" {
+    local pin=/run/flatbed/pin/bind:0$DIR/home/alice inner outer
+    mkdir -p "$DIR/home/alice/work/a/b"
+    chmod 0700 "$DIR/home/alice/work/a"
+    inner='{ "destination": "/y", "type": "bind", "source": "'"$pin/work/a/b"'", "options": ["rbind"] }'
+    outer='{ "destination": "/x", "type": "bind", "source": "'"$pin"'", "options": ["rbind"] }'
+    for pair in "$outer, $inner" "$inner, $outer"; do
+        config "$DIR/srv/data"
+        gojq ".mounts = [$pair]" "$BUNDLE/config.json" >"$DIR/new"
+        cat "$DIR/new" >"$BUNDLE/config.json"
+        rm -f "$DIR/low.config"
+        create
+        [ "$status" -eq 0 ]
+        [ "$(gojq -r '.mounts[] | select(.destination == "/x" or .destination == "/y").source | split("/")[4]' "$DIR/low.config" |
+            tr '\n' ' ')" = "bind:0 bind:1 " ]
+        [ "$(stat -c %a "$DIR/home/alice/work/a")" = 700 ]
+    done
 }
 
 @test "a directory of a root that is not an engine's is not copied into a tmpfs" {
