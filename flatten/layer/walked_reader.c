@@ -14,13 +14,12 @@
 enum { BLOCK = 512 * 1024 }; /* bytes read at once */
 
 struct walked_reader {
-    const struct image_tree *tree;
+    struct image_tree *tree;
     unsigned layer; /* its number; 0: the merged tree */
     struct archive_entry *header;
     struct buf message;
     const char *path;  /* of the entry, in the message */
     struct buf marker; /* the path of the opaque marker that comes next; empty: none */
-    bool ended;        /* the last message of the walk has come */
     bool dropped;      /* of the entry: it lost attributes */
     int fd;            /* with its content; -1: it has none */
     uint64_t size;     /* of that, bytes */
@@ -34,31 +33,6 @@ static int fail_gone(struct err *err)
     return err_set(err, ERR_SYSTEM, "the process that reads the layers is gone");
 }
 
-struct walked_reader *walked_reader_open(const struct image_tree *tree, unsigned layer,
-                                         struct err *err)
-{
-    _cleanup_walked_reader_ struct walked_reader *w = calloc(1, sizeof(*w));
-    _cleanup_buf_ struct buf request = BUF_INIT;
-
-    if (!w) {
-        err_nomem(err);
-        return NULL;
-    }
-    *w = (struct walked_reader){.tree = tree, .layer = layer, .ended = true, .fd = -1};
-    if (!(w->header = archive_entry_new()) || !(w->block = malloc(BLOCK))) {
-        err_nomem(err);
-        return NULL;
-    }
-    wire_encode_walk(layer, &request);
-    if (wire_send(tree->fd, &request, -1, err) < 0) {
-        if (err->sys == EPIPE)
-            fail_gone(err);
-        return NULL;
-    }
-    w->ended = false;
-    return steal_ptr(&w);
-}
-
 /* Receives a message of the walk. Returns 1 with an entry, 0 at the end, or -1. */
 static int receive_entry(struct walked_reader *w, struct wire_entry *e, struct err *err)
 {
@@ -70,17 +44,44 @@ static int receive_entry(struct walked_reader *w, struct wire_entry *e, struct e
         rc = fail_gone(err);
     else if (rc > 0)
         rc = wire_decode_entry(&w->message, e, err);
-    w->ended = rc <= 0;
+    w->tree->walking = rc > 0;
     return rc;
+}
+
+/* Asks for the walk, behind the rest of one that was given up. */
+static int request_walk(struct walked_reader *w, struct err *err)
+{
+    _cleanup_buf_ struct buf request = BUF_INIT;
+    struct err ignored = ERR_INIT;
+    struct wire_entry e;
+
+    while (w->tree->walking)
+        (void)!receive_entry(w, &e, &ignored);
+    wire_encode_walk(w->layer, &request);
+    if (wire_send(w->tree->fd, &request, -1, err) < 0)
+        return err->sys == EPIPE ? fail_gone(err) : -1;
+    w->tree->walking = true;
+    return 0;
+}
+
+struct walked_reader *walked_reader_open(struct image_tree *tree, unsigned layer, struct err *err)
+{
+    _cleanup_walked_reader_ struct walked_reader *w = calloc(1, sizeof(*w));
+
+    if (!w) {
+        err_nomem(err);
+        return NULL;
+    }
+    *w = (struct walked_reader){.tree = tree, .layer = layer, .fd = -1};
+    if (!(w->header = archive_entry_new()) || !(w->block = malloc(BLOCK))) {
+        err_nomem(err);
+        return NULL;
+    }
+    return request_walk(w, err) < 0 ? NULL : steal_ptr(&w);
 }
 
 void walked_reader_free(struct walked_reader *w)
 {
-    struct err ignored = ERR_INIT;
-    struct wire_entry e;
-
-    while (!w->ended)
-        (void)!receive_entry(w, &e, &ignored);
     cleanup_fd(&w->fd);
     cleanup_entry(&w->header);
     buf_free(&w->message);

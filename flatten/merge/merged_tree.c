@@ -61,7 +61,7 @@ static int walk_tree(struct tree_merge *t, struct err *err)
 int merged_tree(const struct image *image, struct entry_sink *sink, struct merged_report *report,
                 struct err *err)
 {
-    const struct image_tree *tree = image->tree;
+    struct image_tree *tree = image->tree;
     _cleanup_walked_reader_ struct walked_reader *reader = walked_reader_open(tree, 0, err);
     struct tree_merge t = {reader, sink, report};
 

@@ -43,7 +43,7 @@ struct layer {
     const char *media_type; /* borrowed, of the manifest; may be NULL */
     /* Borrowed: of the image, if the layer is walked in an engine's store and has no blob; or NULL
      */
-    const struct image_tree *walk;
+    struct image_tree *walk;
 };
 
 /* An image in an engine's store, walked by another process (wire_entry.h). */
@@ -51,6 +51,7 @@ struct image_tree {
     bool apart;                 /* each layer is walked by itself; else the tree that a container
                                    sees */
     int fd;                     /* owned: the socket of the walk */
+    bool walking;               /* messages of a walk that was asked for are yet to be received */
     uint64_t size;              /* of the files in all layers, hidden ones included, bytes */
     _Atomic uint64_t *progress; /* borrowed: grows as content is read; may be NULL */
     /* Checks that the image was there until now: else the walk may have missed files. */

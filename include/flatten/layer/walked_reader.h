@@ -19,12 +19,16 @@ struct walked_reader;
 
 /*
  * Asks for the walk of the layer with that number, or of the merged tree if it is 0. `tree` is
- * borrowed; one walk of it is read at a time. The caller frees the reader.
+ * borrowed; one walk of it is read at a time. Receives the rest of an earlier walk of it first,
+ * whose reader was freed before the end. The caller frees the reader.
  */
-struct walked_reader *walked_reader_open(const struct image_tree *tree, unsigned layer,
+struct walked_reader *walked_reader_open(struct image_tree *tree, unsigned layer,
                                          struct err *err) must_check;
 
-/* Receives the rest of the walk, so that another one can begin, and frees the reader. */
+/*
+ * Frees the reader, without waiting for the rest of the walk: after an error nobody asks for it,
+ * and it may be that of a large image.
+ */
 void walked_reader_free(struct walked_reader *w);
 
 DEFINE_CLEANUP(walked_reader, struct walked_reader, walked_reader_free)

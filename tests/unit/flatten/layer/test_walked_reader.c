@@ -179,13 +179,35 @@ static void test_given_up(void **state)
     walk_end(&w);
 }
 
+/* After an error the reader does not wait for a walker that has not come to the end. */
+static void test_end_not_awaited(void **state)
+{
+    struct err err = ERR_INIT;
+    struct wire_entry e;
+    struct walk w;
+    _cleanup_buf_ struct buf rest = BUF_INIT;
+
+    (void)state;
+    walk_begin(&w);
+    send_entry(&w, (struct wire_entry){.mode = S_IFDIR, .path = "read"}, NULL, NULL);
+    send_entry(&w, (struct wire_entry){.mode = S_IFDIR, .path = "left"}, NULL, NULL);
+    assert_int_equal(shutdown(w.pair[1], SHUT_WR), 0); /* else a reader that waits would hang */
+    struct layer_reader *r = layer_reader_open_unchecked(&w.layer, &err);
+    assert_non_null(r);
+    expect_next(r, ENTRY_DIR, "read");
+    layer_reader_free(r);
+    assert_int_equal(wire_receive(w.pair[0], &rest, NULL, &err), 1);
+    assert_int_equal(wire_decode_entry(&rest, &e, &err), 1);
+    assert_string_equal(e.path, "left");
+    walk_end(&w);
+}
+
 UNIT_SUITE(test_walked_reader)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_marks),
-        cmocka_unit_test(test_content),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_given_up),
+        cmocka_unit_test(test_marks),           cmocka_unit_test(test_content),
+        cmocka_unit_test(test_refused),         cmocka_unit_test(test_given_up),
+        cmocka_unit_test(test_end_not_awaited),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
