@@ -3,7 +3,6 @@
 #include "base/fdio.h"
 #include "base/files/atomic_file.h"
 #include "base/files/unfinished.h"
-#include "base/json/json.h"
 #include "flatten/exchange/blob_store.h"
 #include "flatten/exchange/image_limits.h"
 #include "flatten/keeper/files/file_beneath.h"
@@ -167,84 +166,15 @@ static int add_blob(struct oci_sink *s, const struct blob *blob, struct err *err
     return keep_blob(s, &file, &blob->digest, err);
 }
 
-static const char *ref_name(const struct json *descriptor)
-{
-    return json_text(
-        json_path(descriptor, "annotations", "org.opencontainers.image.ref.name", NULL));
-}
-
-static bool same_name(const char *a, const char *b)
-{
-    return (!a && !b) || (a && b && strcmp(a, b) == 0);
-}
-
-static bool same_digest(const struct json *a, const struct json *b)
-{
-    const char *x = json_text(json_get(a, "digest")), *y = json_text(json_get(b, "digest"));
-
-    return x && y && strcmp(x, y) == 0;
-}
-
-/* The name under which containerd imports the image. */
-static const char *full_name(const struct json *descriptor)
-{
-    return json_text(json_path(descriptor, "annotations", "io.containerd.image.name", NULL));
-}
-
-static int refuse_name(const char *name, struct err *err)
-{
-    if (name)
-        return err_set(err, ERR_USAGE,
-                       "it has another image called %s: end the destination with :TAG, with that "
-                       "tag to replace it (with --family: with :{tag})",
-                       name);
-    return err_set(err, ERR_USAGE,
-                   "it has another image without a name: end the destination with :TAG");
-}
-
-/*
- * Removes the old descriptors whose name, or lack of one, the new descriptor has as well. A name
- * from the source replaces no other image, neither here nor where the layout is imported.
- */
-static int remove_replaced(struct json *list, const struct json *added, bool named, struct err *err)
-{
-    const char *name = ref_name(added), *full = full_name(added);
-
-    for (size_t i = json_count(list); i-- > 0;) {
-        const struct json *old = json_at(list, i);
-        bool same = same_name(ref_name(old), name);
-        bool alike = same || (full && same_name(full_name(old), full));
-        if (alike && !named && !same_digest(old, added))
-            return refuse_name(same ? name : full, err);
-        if (same)
-            json_remove_at(list, i);
-    }
-    return 0;
-}
-
 /* Appends the old index with the new descriptors in it. */
 static int merged_index(const struct oci_sink *s, const struct buf *fresh, bool named,
                         struct buf *out, struct err *err)
 {
-    static const struct json_options options = {.unique_keys = true};
-    _cleanup_buf_ struct buf old_text = BUF_INIT;
+    _cleanup_buf_ struct buf old = BUF_INIT;
 
-    if (file_beneath_read(s->dir, "index.json", IMAGE_JSON_LIMIT, &old_text, err) < 0)
-        return -1;
-    _cleanup_json_ struct json_doc *doc = json_parse(old_text.data, old_text.len, &options, err);
-    _cleanup_json_ struct json_doc *added = json_parse(fresh->data, fresh->len, NULL, err);
-    if (!doc || !added)
-        return -1;
-    struct json *list = json_get(json_root(doc), "manifests");
-    const struct json *fresh_list = json_get(json_root(added), "manifests");
-    if (!json_is(list, JSON_ARRAY))
-        return err_set(err, ERR_FORMAT, "index.json has no manifests");
-    for (size_t i = 0; i < json_count(fresh_list); i++)
-        if (remove_replaced(list, json_at(fresh_list, i), named, err) < 0)
-            return -1;
-    for (size_t i = 0; i < json_count(fresh_list); i++)
-        json_append(doc, list, json_copy(doc, json_at(fresh_list, i)));
-    return json_write(doc, out, err);
+    return file_beneath_read(s->dir, "index.json", IMAGE_JSON_LIMIT, &old, err) < 0
+               ? -1
+               : sink_index_merge(&old, fresh, named, out, err);
 }
 
 static int add_image(struct oci_sink *s, const struct sink_image *image, struct err *err)
