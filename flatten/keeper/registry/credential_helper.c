@@ -1,8 +1,10 @@
 #include "flatten/keeper/registry/credentials.h"
 
 #include "base/fdio.h"
+#include "flatten/stream/interrupt.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -74,6 +76,58 @@ static int helper_start(struct helper *h, const char *program, struct err *err)
     return 0;
 }
 
+/* Reads what is there. Returns 1, 0 at the end, or -1. */
+static int take_some(int fd, struct buf *answer, struct err *err)
+{
+    char data[4096];
+    ssize_t n = read(fd, data, sizeof(data));
+
+    if (n < 0)
+        return errno == EINTR ? 1 : err_sys(err, "read");
+    buf_append(answer, data, (size_t)n);
+    if (answer->len > ANSWER_LIMIT)
+        return err_set(err, ERR_LIMIT, "larger than %d bytes", ANSWER_LIMIT);
+    return n > 0;
+}
+
+/* Reads to the end of the answer. Another thread may get the signal, so this wakes up to look. */
+static int read_answer(int fd, struct buf *answer, struct err *err)
+{
+    enum { STEP_MS = 100 };
+    int rc = 1;
+
+    while (rc > 0) {
+        struct pollfd readable = {.fd = fd, .events = POLLIN};
+        int n = poll(&readable, 1, STEP_MS);
+        if (interrupt_check(err) < 0)
+            return -1;
+        rc = n > 0 ? take_some(fd, answer, err) : 1;
+    }
+    return rc < 0 ? -1 : buf_check(answer, err);
+}
+
+static void helper_kill(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+/* Waits for the end of the helper. A signal for flatten kills it. */
+static int await_end(pid_t pid, int *status, struct err *err)
+{
+    enum { STEP_MS = 5 };
+    pid_t ended;
+
+    while ((ended = waitpid(pid, status, WNOHANG)) == 0 && interrupt_check(err) == 0)
+        poll(NULL, 0, STEP_MS);
+    if (ended < 0)
+        return err_sys(err, "waitpid");
+    if (ended == 0)
+        helper_kill(pid);
+    return ended == 0 ? -1 : 0;
+}
+
 /*
  * Sends the name of the server, reads the answer, waits for the end. Returns the exit status, or
  * -1.
@@ -87,14 +141,11 @@ static int helper_ask(struct helper *h, const char *server, struct buf *answer, 
     /* A helper need not read its input. */
     (void)!(line && fd_write_all(h->in, line, strlen(line), &ignored) == 0);
     cleanup_fd(&h->in);
-    int rc = fd_read_all(h->out, ANSWER_LIMIT, answer, err);
+    int rc = read_answer(h->out, answer, err);
     cleanup_fd(&h->out);
     if (rc < 0)
-        kill(h->pid, SIGKILL);
-    while (waitpid(h->pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return err_sys(err, "waitpid");
-    if (rc < 0)
+        helper_kill(h->pid);
+    if (rc < 0 || await_end(h->pid, &status, err) < 0)
         return -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }

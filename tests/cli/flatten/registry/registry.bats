@@ -217,6 +217,34 @@ END
     fails 5 "not the name of a credential helper" "docker://$SECURE/lab/image:v1" oci:x
 }
 
+@test "credentials: a signal ends flatten, and a credential helper that hangs" {
+    local when pid status
+    mkdir bin
+    cat >bin/docker-credential-test <<'END'
+#!/bin/sh
+echo $$ >"$HOME/hanging.new"
+mv "$HOME/hanging.new" "$HOME/hanging"
+[ "$WHEN" = before ] || exec >&-
+exec sleep 3600
+END
+    chmod +x bin/docker-credential-test
+    echo '{"credsStore":"test"}' >config.json
+    export PATH=$PWD/bin:$PATH DOCKER_CONFIG=$PWD SSL_CERT_FILE=$CA
+    for when in before after; do
+        status=0
+        WHEN=$when "$FLATTEN" -q "docker://$SECURE/lab/image:v1" oci:x >/dev/null 2>log 3>&- &
+        pid=$!
+        wait_until test -e "$HOME/hanging"
+        kill -TERM "$pid"
+        wait "$pid" || status=$?
+        cat log
+        [ "$status" -eq 143 ]
+        ! kill -0 "$(cat "$HOME/hanging")" || return 1
+        [ ! -e x ]
+        rm "$HOME/hanging"
+    done
+}
+
 # ---- oci-archive ----
 
 @test "oci-archive: skopeo reads it, and flatten reads one of skopeo" {
