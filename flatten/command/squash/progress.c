@@ -17,11 +17,14 @@ struct progress {
     struct worker *worker;
 };
 
+/* The clock of the host can be set back while flatten works. */
+static const clockid_t progress_clock = CLOCK_MONOTONIC;
+
 static struct timespec time_now(void)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_REALTIME, &t);
+    clock_gettime(progress_clock, &t);
     return t;
 }
 
@@ -107,6 +110,16 @@ static void draw_progress(void *ctx)
     pthread_mutex_unlock(&p->lock);
 }
 
+static void init_condition(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, progress_clock);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
 struct progress *progress_new(bool wanted, uint64_t total, struct err *err)
 {
     struct progress *p = calloc(1, sizeof(*p));
@@ -118,7 +131,7 @@ struct progress *progress_new(bool wanted, uint64_t total, struct err *err)
     p->total = total;
     p->start = time_now();
     pthread_mutex_init(&p->lock, NULL);
-    pthread_cond_init(&p->ended, NULL);
+    init_condition(&p->ended);
     if (wanted && isatty(STDERR_FILENO) && !(p->worker = worker_start(draw_progress, p, err))) {
         progress_free(p);
         return NULL;
