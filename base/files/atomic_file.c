@@ -1,5 +1,6 @@
 #include "base/files/atomic_file.h"
 
+#include "base/files/dir_sync.h"
 #include "base/path.h"
 
 #include <dirent.h>
@@ -66,7 +67,7 @@ static int finish_file(struct atomic_file *f, struct err *err)
         return err_sys(err, "cannot write %s", f->name);
     if (renameat(f->dirfd, f->tmp, f->dirfd, f->name) < 0)
         return err_sys(err, "cannot rename to %s", f->name);
-    return 0;
+    return f->fleeting || f->name_later ? 0 : dir_sync(f->dirfd, ".", err);
 }
 
 int atomic_file_commit(struct atomic_file *f, struct err *err)

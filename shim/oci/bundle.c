@@ -104,7 +104,7 @@ int bundle_write(struct bundle *b, struct err *err)
     atomic_file_sweep(b->dirfd, false);
     if (atomic_file_begin(&file, b->dirfd, b->name, 0600, err) < 0)
         return err_wrap(err, "%s", b->path);
-    file.fleeting = true; /* no container of it survives a crash */
+    file.fleeting = true; /* no container outlives a crash, and engines write the file again */
     if (write_document(b, &file, err) < 0 || atomic_file_commit(&file, err) < 0)
         return err_wrap(err, "%s", b->path);
     return 0;

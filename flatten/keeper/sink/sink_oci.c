@@ -2,6 +2,7 @@
 
 #include "base/fdio.h"
 #include "base/files/atomic_file.h"
+#include "base/files/dir_sync.h"
 #include "base/files/unfinished.h"
 #include "flatten/exchange/blob_store.h"
 #include "flatten/exchange/image_limits.h"
@@ -64,6 +65,7 @@ static int keep_blob(struct oci_sink *s, struct atomic_file *file, const struct 
     snprintf(file->name, sizeof(file->name), "%s", digest_hex(digest));
     if (!exists && digest_list_add(&s->made, digest, err) < 0)
         return -1;
+    file->name_later = true;
     return atomic_file_commit(file, err);
 }
 
@@ -153,6 +155,7 @@ static int add_file(int dir, const char *name, const char *data, size_t len, str
     if (atomic_file_begin(&file, dir, name, 0644, err) < 0 ||
         fd_write_all(file.fd, data, len, err) < 0)
         return -1;
+    file.name_later = true;
     return atomic_file_commit(&file, err);
 }
 
@@ -300,6 +303,17 @@ static int open_layout(struct oci_sink *s, const char *path, struct err *err)
 
 /* ---- publishing ---- */
 
+/* Writes the names of blobs and files to the disk, before another name depends on them. */
+static int sync_layout(const struct oci_sink *s, struct err *err)
+{
+    static const char *const dirs[] = {"blobs/sha256", "blobs", "."};
+
+    for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++)
+        if (dir_sync(s->dir, dirs[i], err) < 0)
+            return -1;
+    return 0;
+}
+
 /* Moves the blobs to `blobs`. Adds those that are new there to *moved, also after a failure. */
 static int move_blobs(const struct oci_sink *s, int blobs, struct digest_list *moved,
                       struct err *err)
@@ -362,7 +376,7 @@ static int name_layout(struct oci_sink *s, struct err *err)
 static int publish_new(struct oci_sink *s, const struct buf *index, struct err *err)
 {
     if (add_file(s->dir, "oci-layout", OCI_LAYOUT_JSON, sizeof(OCI_LAYOUT_JSON) - 1, err) < 0 ||
-        add_file(s->dir, "index.json", index->data, index->len, err) < 0)
+        add_file(s->dir, "index.json", index->data, index->len, err) < 0 || sync_layout(s, err) < 0)
         return -1;
     return name_layout(s, err);
 }
@@ -373,7 +387,7 @@ static int publish_existing(struct oci_sink *s, const struct buf *index, bool na
 {
     _cleanup_buf_ struct buf merged = BUF_INIT;
 
-    if (merged_index(s, index, named, &merged, err) < 0)
+    if (merged_index(s, index, named, &merged, err) < 0 || sync_layout(s, err) < 0)
         return -1;
     return add_file(s->dir, "index.json", merged.data, merged.len, err);
 }
@@ -397,8 +411,10 @@ static int publish_images(struct sink *base, const struct sink_image *images, si
         rc = publish_new(s, &index, err);
     if (rc == 0)
         rc = publish_existing(s, &index, images[count - 1].named, err);
-    s->published = rc >= 0;
-    return rc < 0 ? -1 : 0;
+    if (rc < 0)
+        return -1;
+    s->published = true; /* an index names the blobs: they stay whatever follows */
+    return dir_sync(s->dir, ".", err) < 0 ? -1 : dir_sync(s->parent, ".", err);
 }
 
 struct sink *sink_open_oci(const char *path, struct err *err)

@@ -1,5 +1,6 @@
 #include "flatten/keeper/tree/tree_place.h"
 
+#include "base/files/dir_sync.h"
 #include "base/path.h"
 
 #include <dirent.h>
@@ -105,7 +106,7 @@ int tree_place_publish(struct tree_place *p, struct err *err)
             return refuse_taken(err);
         return err_sys(err, "cannot rename the new directory");
     }
-    return fsync(p->parent) < 0 ? err_sys(err, "fsync") : 0;
+    return dir_sync(p->parent, ".", err);
 }
 
 void tree_place_clear(struct tree_place *p)

@@ -1,6 +1,7 @@
 /*
  * A file that appears under its name whole or not at all: a temporary file beside it (O_EXCL,
- * random name that starts with a dot), written through `fd`, then fsync, checked close and rename.
+ * random name that starts with a dot), written through `fd`, then fsync, checked close, rename and
+ * fsync of the directory.
  * If the process is killed before, the old file is untouched and the temporary one may stay:
  * atomic_file_sweep removes it. The temporary file is locked (flock(2)) as long as it is in use.
  */
@@ -16,9 +17,11 @@
 #include <sys/types.h>
 
 struct atomic_file {
-    int dirfd;     /* borrowed; must stay open until commit or abort */
-    int fd;        /* owned; -1 when nothing is open */
-    bool fleeting; /* set after begin: no fsync, for a file that is worthless after a crash */
+    int dirfd;       /* borrowed; must stay open until commit or abort */
+    int fd;          /* owned; -1 when nothing is open */
+    bool fleeting;   /* set after begin: no fsync, for a file that is worthless after a crash */
+    bool name_later; /* set after begin: no fsync of the directory, for a caller that does it for
+                        several files, or for whom the old file is as good after a crash */
     char tmp[NAME_MAX + 1];
     char name[NAME_MAX + 1];
 };
@@ -37,7 +40,7 @@ int atomic_file_begin(struct atomic_file *f, int dirfd, const char *name, mode_t
 
 /*
  * Renames the temporary file to its name, in place of an older file. On failure the temporary file
- * is removed.
+ * is removed. Only if fsync of the directory fails does the file have its name nevertheless.
  */
 int atomic_file_commit(struct atomic_file *f, struct err *err) must_check;
 

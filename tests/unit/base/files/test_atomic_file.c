@@ -2,6 +2,7 @@
 #include "base/files/atomic_file.h"
 
 #include "base/fdio.h"
+#include "tests/unit/lib/fsyncs.h"
 #include "tests/unit/lib/tempdir_files.h"
 #include "tests/unit/lib/unit.h"
 
@@ -113,6 +114,38 @@ static void a_failed_sync_leaves_no_temporary_file(void **state)
     close(fds[1]);
 }
 
+/* Commits a file. Returns true if its name is on the disk. */
+static bool name_is_synced(const struct tempdir *dir, bool fleeting, bool later)
+{
+    _cleanup_atomic_file_ struct atomic_file f = ATOMIC_FILE_INIT;
+    struct err err = ERR_INIT;
+
+    fsyncs_forget(0);
+    assert_works(atomic_file_begin(&f, dir->fd, "f", 0600, &err), err);
+    f.fleeting = fleeting;
+    f.name_later = later;
+    assert_works(atomic_file_commit(&f, &err), err);
+    return fsyncs_reached(dir->fd, ".");
+}
+
+static void a_commit_syncs_the_name(void **state)
+{
+    const struct tempdir *dir = *state;
+    _cleanup_atomic_file_ struct atomic_file f = ATOMIC_FILE_INIT;
+    struct err err = ERR_INIT;
+
+    assert_true(name_is_synced(dir, false, false));
+    assert_false(name_is_synced(dir, true, false));
+    assert_false(name_is_synced(dir, false, true));
+    fsyncs_forget(EIO);
+    assert_works(atomic_file_begin(&f, dir->fd, "g", 0600, &err), err);
+    assert_fails(atomic_file_commit(&f, &err), err, ERR_SYSTEM);
+    assert_int_equal(err.sys, EIO);
+    assert_content(dir, "g", "");
+    assert_int_equal(count_entries(dir), 2);
+    fsyncs_forget(0);
+}
+
 /* Leaves a temporary file behind as a killed process does: closed, and under its name. */
 static void leave_temporary(const struct tempdir *dir, char name[NAME_MAX + 1])
 {
@@ -209,6 +242,7 @@ UNIT_SUITE(test_atomic_file)
         in_directory(abort_keeps_errno_even_when_it_fails),
         in_directory(a_failed_rename_leaves_no_temporary_file),
         in_directory(a_failed_sync_leaves_no_temporary_file),
+        in_directory(a_commit_syncs_the_name),
         in_directory(a_sweep_removes_what_nobody_writes),
         in_directory(names_are_single_components),
         in_directory(a_link_in_the_way_is_replaced_not_followed),
