@@ -159,6 +159,22 @@ static bool names_layout(const char *text)
     return dir && stat(dir, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/*
+ * True for FILE:NAME without "docker-archive:": FILE is named like an archive, or the whole is no
+ * name that an engine could know.
+ */
+static bool names_archive(const char *text)
+{
+    size_t len = strcspn(text, ":");
+    _cleanup_free_ char *file = text[len] ? strndup(text, len) : NULL;
+    struct stat st;
+
+    if (!file || is_archive_name(file))
+        return file;
+    return !strchr(file, '@') && !image_name_fits_engine(text) &&
+           (strchr(file, '/') || (stat(file, &st) == 0 && S_ISREG(st.st_mode)));
+}
+
 /* Parses a word without a transport. Only a destination may name a file that does not exist. */
 static int guess_transport(const char *text, bool destination, struct reference *out,
                            struct err *err)
@@ -175,6 +191,10 @@ static int guess_transport(const char *text, bool destination, struct reference 
         if (strchr("./", text[0]) || is_archive_name(text))
             return err_set(err, ERR_USAGE, "%s: no such file%s", text,
                            destination ? "; write oci:DIR or docker-archive:FILE" : "");
+        if (names_archive(text))
+            return err_set(err, ERR_USAGE,
+                           "%s: an archive with the name of an image is written docker-archive:%s",
+                           text, text);
         out->sniffed = true;
         return set_daemon(text, destination, out, err);
     }

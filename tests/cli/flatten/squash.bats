@@ -320,6 +320,13 @@ pipe" ]
     fails 2 "written oci:l:v1" l:v1 docker-archive:out.tar
 }
 
+@test "an archive with a name and without docker-archive: is an error that shows the correct form" {
+    fails 2 "written docker-archive:out.tar:app:x" "$IMAGES/old.tar" out.tar:app:x
+    cp "$IMAGES/old.tar" image
+    fails 2 "written docker-archive:image:Lab:x" image:Lab:x oci:out
+    [ "$(ls -A)" = image ]
+}
+
 @test "paths and names that are too long for every file system are refused" {
     python3 "$FLATTEN_LIB/long_paths.py" deep.tar long.tar
     fails 7 "a path of" deep.tar docker-archive:out.tar

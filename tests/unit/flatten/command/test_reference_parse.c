@@ -1,3 +1,4 @@
+#include "base/buf.h"
 #include "flatten/command/reference_parse.h"
 #include "tests/unit/lib/tempdir.h"
 #include "tests/unit/lib/unit.h"
@@ -127,6 +128,32 @@ static void test_refused(void **state)
     }
 }
 
+/* A forgotten "docker-archive:" is no name of the daemon's. */
+static void test_archives_without_prefix(void **state)
+{
+    static const char *const archives[] = {"out.tar:app:x", "out.tar:app", "new/out.tgz:app:x",
+                                           "new/out:app:x", "new/Out:app"};
+    static const char *const names[] = {"app:x",       "lab/app:x",
+                                        "lab/app",     "localhost:5000/lab/app:x",
+                                        "sha256:0123", "lab/app@sha256:0123"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(archives) / sizeof(*archives); i++) {
+        _cleanup_free_ char *hint = strf("is written docker-archive:%s", archives[i]);
+        struct reference ref;
+        struct err err = ERR_INIT;
+        assert_fails(reference_parse_destination(archives[i], &ref, &err), err, ERR_USAGE);
+        assert_non_null(strstr(err.msg, hint));
+        assert_fails(reference_parse(archives[i], &ref, &err), err, ERR_USAGE);
+    }
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        _cleanup_reference_ struct reference ref = {0};
+        struct err err = ERR_INIT;
+        assert_works(reference_parse_destination(names[i], &ref, &err), err);
+        assert_int_equal(ref.transport, TRANSPORT_DOCKER_DAEMON);
+    }
+}
+
 /* An error never shows a password. */
 static void test_logins(void **state)
 {
@@ -218,6 +245,7 @@ UNIT_SUITE(test_reference_parse)
         cmocka_unit_test(test_stores),
         cmocka_unit_test_setup_teardown(test_bare_words, tempdir_make, tempdir_remove),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_archives_without_prefix),
         cmocka_unit_test(test_logins),
         cmocka_unit_test(test_destinations),
         cmocka_unit_test(test_by_tag),
