@@ -157,6 +157,19 @@ static struct image *open_platform(const struct squash_run *run, const char *pla
     return image;
 }
 
+/*
+ * Names the option before an error of the previous version. Where a registry says that there is
+ * none (distribution-spec, error codes), this may be the first one.
+ */
+static int wrap_like(const struct squash_run *run, struct err *err)
+{
+    size_t len = strlen(err->msg);
+
+    if (strstr(err->msg, "MANIFEST_UNKNOWN") || strstr(err->msg, "NAME_UNKNOWN"))
+        snprintf(err->msg + len, sizeof(err->msg) - len, "; leave out --like for a first version");
+    return err_wrap(err, "--like=%s", run->command->like);
+}
+
 /* Opens the previous version, for the same platform if possible. */
 static int open_like(struct squash_run *run, const struct squash_job *job, struct err *err)
 {
@@ -170,10 +183,10 @@ static int open_like(struct squash_run *run, const struct squash_job *job, struc
     if (!platform)
         return err_nomem(err);
     if (!run->base && !(run->base = reader_source(run->reader, SQUASH_LIKE, err)))
-        return err_wrap(err, "--like=%s", c->like);
+        return wrap_like(run, err);
     run->like = open_platform(run, platform, err);
     run->carve.like = run->like;
-    return run->like ? 0 : err_wrap(err, "--like=%s", c->like);
+    return run->like ? 0 : wrap_like(run, err);
 }
 
 static int add_to_family(struct squash_run *run, struct squash_job *job,

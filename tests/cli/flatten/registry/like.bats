@@ -145,3 +145,14 @@ inventory_of() { raw "$1" | gojq -rj '.annotations["dev.flatbed.carve.inventory"
     [ "$(fetched lab/app:1 | wc -l)" -eq "$(layers_at lab/app:1 | sort -u | wc -l)" ]
     diff <(layers_at lab/app:1) <(layers_at lab/app:later)
 }
+
+# The start of the message is what deploy/github/run-flatten looks for.
+@test "a previous version that the registry does not have: the message says what to do for the first one" {
+    local missing
+    for missing in "$PLAIN/lab/app:nope" "$PLAIN/lab/nope:1"; do
+        fails 2 "UNKNOWN); leave out --like for a first version" \
+            carve -q "--like=docker://$missing" "oci:$IMAGES/owned2" oci:out
+        grep -E '^flatten: error: --like=.*\((MANIFEST|NAME)_UNKNOWN\)' <<<"$stderr"
+    done
+    [ ! -e out ]
+}
