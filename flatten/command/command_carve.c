@@ -46,6 +46,7 @@ const struct command_spec command_carve_spec = {
 int command_carve(int argc, char *const argv[], bool *help, struct err *err)
 {
     struct squash_command c = {.carve = true,
+                               .layers = CARVE_DEFAULT_LAYERS,
                                .max_dead = 10,
                                .into = 1,
                                .retries = REGISTRY_RETRIES,

@@ -21,10 +21,26 @@ static const char *default_compression(enum transport to)
     return to == TRANSPORT_REGISTRY ? "gzip" : "none";
 }
 
+/* Some bytes are taken for a unit that was forgotten. */
+static int parse_layer_size(const char *text, uint64_t *cap, struct err *err)
+{
+    enum { LEAST = 1024 };
+
+    if (!size_parse(text, cap) || *cap == 0)
+        return err_set(err, ERR_USAGE, "--layer-size=%s: expected a size, as in 512m", text);
+    if (*cap < LEAST)
+        return err_set(err, ERR_USAGE,
+                       "--layer-size=%s: too few bytes for a layer: did you mean %" PRIu64 "m?",
+                       text, *cap);
+    return 0;
+}
+
 /* Sets the size and the number of carved layers. */
 static int prepare_carving(const struct squash_command *c, struct squash_run *run, struct err *err)
 {
-    run->carve.layout.layers = (size_t)c->layers;
+    bool counted = c->layers != CARVE_DEFAULT_LAYERS;
+
+    run->carve.layout.layers = counted ? (size_t)c->layers : 0;
     /* Archives of Docker have no manifest; where an engine has one, the layers are at hand. */
     run->carve.inventory = run->to->transport == TRANSPORT_OCI ||
                            run->to->transport == TRANSPORT_OCI_ARCHIVE ||
@@ -40,15 +56,11 @@ static int prepare_carving(const struct squash_command *c, struct squash_run *ru
                        "--like=IMAGE");
     if (c->like && c->keep_base)
         return err_set(err, ERR_USAGE, "--like cannot be used together with --keep-base");
-    if (c->layers > CARVE_MOST_LAYERS)
+    if (counted && (c->layers == 0 || c->layers > CARVE_MOST_LAYERS))
         return err_set(err, ERR_USAGE,
                        "--layers=%" PRIu64 ": expected 1 to %d: Docker takes no more layers",
                        c->layers, CARVE_MOST_LAYERS);
-    if (c->layer_size &&
-        (!size_parse(c->layer_size, &run->carve.layout.cap) || run->carve.layout.cap == 0))
-        return err_set(err, ERR_USAGE, "--layer-size=%s: expected a size, as in 512m",
-                       c->layer_size);
-    return 0;
+    return c->layer_size ? parse_layer_size(c->layer_size, &run->carve.layout.cap, err) : 0;
 }
 
 static int prepare_run(const struct squash_command *c, struct squash_run *run, struct err *err)

@@ -118,7 +118,10 @@ frames() { zstd -lv "$1" 2>/dev/null | sed -n 's/^# Zstandard Frames: //p'; }
     ok carve -q --verify --layers=3 --layer-size=1k "oci:$IMAGES/owned" oci:three
     [ "$(count_of three)" -le 3 ]
     fails 2 "--layers=128: expected 1 to 127" carve --layers=128 "oci:$IMAGES/owned" oci:no
+    fails 2 "--layers=0: expected 1 to 127" carve --layers=0 "oci:$IMAGES/owned" oci:no
     fails 2 "--layer-size=much: expected a size" carve --layer-size=much "oci:$IMAGES/owned" oci:no
+    fails 2 "--layer-size=0: expected a size" carve --layer-size=0 "oci:$IMAGES/owned" oci:no
+    fails 2 "did you mean 256m?" carve --layer-size=256 "oci:$IMAGES/owned" oci:no
     [ ! -e no ]
 }
 

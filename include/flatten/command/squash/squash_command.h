@@ -16,12 +16,14 @@
 #include "flatten/squash/platforms.h"
 #include "flatten/squash/squash.h"
 
+#define CARVE_DEFAULT_LAYERS UINT64_MAX /* no number: that of layout.h, and its size of layers */
+
 struct squash_command {
     const char *compression, *semantics, *platform, *created, *keep_base, *last, *cert_dir;
     uint64_t into, threads, retries, max_size, max_ratio;
     bool all_images, insecure, dry_run, verify, json, quiet, verbose;
     bool carve;             /* flatten carve, with the options that only it has: */
-    uint64_t layers;        /* 0: the default */
+    uint64_t layers;        /* CARVE_DEFAULT_LAYERS: the option is not given */
     const char *layer_size; /* NULL: the default */
     const char *like;       /* the previous version; or NULL */
     uint64_t max_dead;      /* with it: per cent */
