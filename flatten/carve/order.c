@@ -19,7 +19,7 @@ static int by_parent_and_name(const void *a, const void *b, void *ctx)
     return c ? c : (left_len > right_len) - (left_len < right_len);
 }
 
-/* Sets last[directory] to the index behind its children; the index of the first is below[]. */
+/* Sets first[dir] to the index of its first child, and last[dir] to that behind its last one. */
 static void find_children(struct tree *tree, const uint32_t *sorted, uint32_t count,
                           uint32_t *first, uint32_t *last)
 {
