@@ -1,53 +1,12 @@
 #include "flatten/carve/owners/finder.h"
+#include "flatten/carve/owners/python_source.h"
 
 #include <string.h>
 
-enum { NAME_MOST = 255 };
-
-/* Cuts the last ".WORD" off a name that has more than that. Returns true if there was one. */
-static bool cut_word(struct node_name *name)
-{
-    const char *dot = memrchr(name->text, '.', name->len);
-
-    if (!dot || dot == name->text)
-        return false;
-    name->len = (size_t)(dot - name->text);
-    return true;
-}
-
-/*
- * Returns the node of the source of a compiled file, or TREE_NONE: DIR/m.py for DIR/m.pyc,
- * DIR/__pycache__/m.cpython-311.pyc and DIR/__pycache__/m.cpython-311.opt-1.pyc (PEP 3147, 488).
- */
-static uint32_t find_source(const struct finder *f, uint32_t node, struct node_name name)
-{
-    const struct tree *tree = f->source->tree;
-    uint32_t dir = tree_parent(tree, node);
-    char source[NAME_MOST];
-
-    cut_word(&name);
-    if (node_name_is(finder_name(f, dir), "__pycache__")) {
-        const char *last = memrchr(name.text, '.', name.len);
-        if (last && strncmp(last, ".opt-", 5) == 0)
-            cut_word(&name);
-        if (!cut_word(&name))
-            return TREE_NONE;
-        dir = tree_parent(tree, dir);
-    }
-    if (name.len + 3 > sizeof(source))
-        return TREE_NONE;
-    memcpy(source, name.text, name.len);
-    memcpy(source + name.len, ".py", 3);
-    return tree_find(tree, dir, source, name.len + 3);
-}
-
 static void follow_compiled(struct finder *f, uint32_t node)
 {
-    struct node_name name = finder_name(f, node);
+    uint32_t source = pyc_source(f->source->tree, node);
 
-    if (!node_name_ends(name, ".pyc"))
-        return;
-    uint32_t source = find_source(f, node, name);
     if (source != TREE_NONE && f->out->by_node[source] != OWNERS_NOBODY)
         f->out->by_node[node] = f->out->by_node[source];
 }

@@ -1,5 +1,6 @@
 #include "flatten/carve/times/stable_times.h"
 
+#include "flatten/carve/owners/python_source.h"
 #include "flatten/carve/spool/spool.h"
 #include "flatten/carve/times/python_pairs.h"
 
