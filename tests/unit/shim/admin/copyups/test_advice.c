@@ -64,7 +64,8 @@ static void test_policy(void **state)
     static const struct {
         const char *path, *volume, *say;
     } rows[] = {
-        {"/root/.cache/torch", "cache", "--annotation flatbed.cache=torch sets TORCH_HOME"},
+        {"/root/.cache/torch", "cache",
+         "-v /dev/null:/run/flatbed/request/cache/torch, sets TORCH_HOME"},
         {"/app/logs", "logs", "write to the policy's volume \"logs\" instead, at /workspace/logs"},
         {"/workspace/logs/run1", "logs", "is mounted there"},
         {"/home/eve/work/results", "work", "flatbed.work=NAME"},
