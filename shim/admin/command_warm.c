@@ -2,6 +2,7 @@
 
 #include "base/cli/columns.h"
 #include "base/cli/log.h"
+#include "base/clock.h"
 #include "base/human.h"
 #include "shim/admin/warm/warm_report.h"
 #include "shim/admin/warm/warm_target.h"
@@ -12,7 +13,6 @@
 #include "shim/warm/warm_root.h"
 
 #include <string.h>
-#include <time.h>
 
 enum { MEMORY_LIMIT = 1024 * 1024 * 1024, SECONDS = 30, SECONDS_MOST = 600, POLL_MS = 20000 };
 enum { DEFAULT_MAX = 25 }; /* per cent, without a policy that has "warm" */
@@ -204,14 +204,6 @@ static int print_read(const struct work *w, const struct warm_root *roots, size_
     return print_document(doc, err);
 }
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 /* Reads the files of one record. */
 static int read_root(struct work *w, struct warm_root *root, struct err *err)
 {
@@ -239,7 +231,7 @@ static int read_records(struct work *w, struct err *err)
 {
     _cleanup_warm_store_ struct warm_store store = WARM_STORE_INIT;
     struct warm_root *roots = arena_alloc(&w->arena, w->target.count * sizeof(*roots));
-    double begin = now();
+    double begin = clock_seconds();
     sigset_t before;
     int rc = 0;
     size_t known = 0, i;
@@ -269,7 +261,7 @@ static int read_records(struct work *w, struct err *err)
         log_warning("there is no record of it in %s, or another process reads it ahead", w->cache);
         return 1;
     }
-    return print_read(w, roots, i, now() - begin, err);
+    return print_read(w, roots, i, clock_seconds() - begin, err);
 }
 
 /* ---- the command ---- */

@@ -1,5 +1,6 @@
 #include "shim/stage/stage.h"
 
+#include "base/clock.h"
 #include "base/human.h"
 #include "base/path.h"
 #include "shim/policy/registry_source.h"
@@ -23,14 +24,6 @@ const char *stage_word(const struct stage_offer *offer)
     };
 
     return offer->off ? "off" : words[offer->entry.state];
-}
-
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
 /* ---- how it stands ---- */
@@ -255,13 +248,14 @@ static int wait_for_copy(const struct stage_wanted *w, int source, struct arena 
                          struct stage_offer *o, struct err *err)
 {
     enum { GRACE = 100 }; /* looks between two names of a copy, or before an idle copier begins */
-    uint64_t begin = now_ms(), most = longest_wait(w);
+    int64_t begin = clock_ms();
+    uint64_t most = longest_wait(w);
     unsigned without = 0;
     bool done = false;
 
     if (!most)
         return 0;
-    while (!done && now_ms() - begin < most && without < GRACE) {
+    while (!done && (uint64_t)(clock_ms() - begin) < most && without < GRACE) {
         _cleanup_arena_ struct arena now = {0};
         usleep(LOOK_EVERY * 1000);
         if (find(w, false, &now, o, err) < 0)
@@ -270,7 +264,7 @@ static int wait_for_copy(const struct stage_wanted *w, int source, struct arena 
         without = o->entry.state == STAGE_COPYING ? 0 : without + 1;
         stage_offer_close(o);
     }
-    o->waited = now_ms() - begin;
+    o->waited = (uint64_t)(clock_ms() - begin);
     if (find(w, false, arena, o, err) < 0)
         return -1;
     check_access(w, source, o);

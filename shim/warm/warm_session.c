@@ -1,5 +1,6 @@
 #include "shim/warm/warm_session.h"
 
+#include "base/clock.h"
 #include "base/fdio.h"
 #include "base/hash.h"
 #include "base/path.h"
@@ -14,7 +15,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
-#include <time.h>
 
 enum {
     TABLE = 65536, /* a power of 2, more than WARM_FILES */
@@ -156,11 +156,9 @@ const struct warm_seen *warm_session_find(const struct warm_session *s, uint32_t
 
 static void look_at(int fd, struct warm_seen *out)
 {
-    struct timespec now;
     struct stat st;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    out->at = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    out->at = clock_ns();
     if (fstat(fd, &st) < 0 || st.st_size <= 0)
         return;
     uint64_t len = st.st_size < LOOKED_AT ? (uint64_t)st.st_size : LOOKED_AT;

@@ -1,5 +1,6 @@
 #include "shim/warm/warm_start.h"
 
+#include "base/clock.h"
 #include "shim/audit/audit.h"
 #include "shim/host/process/interrupt.h"
 #include "shim/warm/read/warm_memory.h"
@@ -12,7 +13,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 enum {
     ROOTS = 65,           /* the image, and volumes */
@@ -29,14 +29,6 @@ struct run {
     size_t root_count, part_count;
     struct warm_session session;
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* ---- the places ---- */
 
@@ -114,10 +106,10 @@ static int add_volumes(struct run *r, struct err *err)
 static void wait_for_launch(struct run *r, int launcher)
 {
     struct pollfd end = {.fd = launcher, .events = POLLIN};
-    int64_t begin = now_ms();
+    int64_t begin = clock_ms();
 
     while (launcher >= 0 && r->session.first < 0 &&
-           now_ms() - begin < (int64_t)LONGEST_LAUNCH * 1000 && poll(&end, 1, 0) == 0)
+           clock_ms() - begin < (int64_t)LONGEST_LAUNCH * 1000 && poll(&end, 1, 0) == 0)
         warm_session_wait(&r->session, launcher, STEP);
 }
 
@@ -162,7 +154,7 @@ static int follow(struct run *r, struct err *err)
     struct read_item *items;
     size_t count = gather_items(r, &items);
     uint64_t budget = warm_memory(&r->start->rules->max, r->start->limit);
-    int64_t end = now_ms() + (int64_t)r->start->rules->seconds * 1000;
+    int64_t end = clock_ms() + (int64_t)r->start->rules->seconds * 1000;
 
     if (!items)
         return err_nomem(err);
@@ -171,7 +163,7 @@ static int follow(struct run *r, struct err *err)
     struct read_ahead *reading = count ? read_ahead_begin(items, count, budget, err) : NULL;
     if (count && !reading)
         return -1;
-    while (now_ms() < end && !warm_session_over(&r->session) && !interrupts_pending()) {
+    while (clock_ms() < end && !warm_session_over(&r->session) && !interrupts_pending()) {
         if (reading && read_ahead_done(reading)) {
             read_ahead_end(reading);
             reading = NULL;

@@ -1,5 +1,6 @@
 #include "shim/admin/bench/bench_internal.h"
 
+#include "base/clock.h"
 #include "base/fdio.h"
 
 #include <dirent.h>
@@ -88,7 +89,7 @@ int bench_drop_caches(bool pages, struct err *err)
 /* Returns the clock to measure with: wall time for a disk, else processor time. */
 static double clock_of(enum bench_state state)
 {
-    return state == BENCH_DISK ? bench_now() : bench_cpu();
+    return state == BENCH_DISK ? clock_seconds() : bench_cpu();
 }
 
 static int timed(enum bench_op op, enum bench_state state, double *out, struct err *err)

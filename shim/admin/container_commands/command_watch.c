@@ -2,6 +2,7 @@
 
 #include "base/cli/columns.h"
 #include "base/cli/log.h"
+#include "base/clock.h"
 #include "shim/admin/copyups/walk.h"
 #include "shim/admin/watch/costs.h"
 #include "shim/admin/watch/depth.h"
@@ -12,7 +13,6 @@
 #include "shim/host/process/interrupt.h"
 
 #include <string.h>
-#include <time.h>
 
 enum { TOP = 20, SECONDS_MOST = 86400 };
 
@@ -68,16 +68,8 @@ struct session {
     struct container_root root;
     struct watch watch;
     struct watch_costs costs;
-    struct timespec begin;
+    double begin; /* clock_seconds */
 };
-
-static double seconds_since(const struct timespec *begin)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - begin->tv_sec) + (double)(now.tv_nsec - begin->tv_nsec) / 1e9;
-}
 
 static int put_report(struct session *s, size_t top, struct buf *out, struct err *err)
 {
@@ -87,7 +79,7 @@ static int put_report(struct session *s, size_t top, struct buf *out, struct err
     if (!r)
         return err_nomem(err);
     *r = (struct watch_report){.container = s->container, .watch = &s->watch, .costs = &s->costs};
-    r->seconds = seconds_since(&s->begin);
+    r->seconds = clock_seconds() - s->begin;
     r->layers = s->root.upper >= 0 ? s->root.count + 1 : 0;
     r->directory_count = seen_top(&s->watch.seen.directories, c->misses, r->directories, top);
     r->program_count = seen_top(&s->watch.seen.programs, c->misses, r->programs, top);
@@ -122,7 +114,7 @@ static int watch_until_end(struct session *s, double *drawn, struct err *err)
     *drawn = 0;
     while (!interrupts_pending()) {
         bool runs = watch_wait(&s->watch);
-        double now = seconds_since(&s->begin);
+        double now = clock_seconds() - s->begin;
         if (!runs || (s->command->seconds && now >= (double)s->command->seconds))
             break;
         if (live && now - *drawn >= 1) {
@@ -157,7 +149,7 @@ static int run_session(struct session *s, struct err *err)
         target_open(s->container, &s->target, err) < 0)
         return -1;
     open_layers(s);
-    clock_gettime(CLOCK_MONOTONIC, &s->begin);
+    s->begin = clock_seconds();
     if (watch_begin(&s->watch, &s->target, s->command->opens, err) < 0)
         return -1;
     log_info("watching %s", s->container->name);

@@ -1,29 +1,22 @@
 /* The room and the age of a directory. */
 #include "shim/admin/stale/state.h"
 
+#include "base/clock.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { DEPTH = 128, SECONDS = 10, CLOCK_EVERY = 1024 };
 
 struct measure {
     struct stale_item *item;
-    time_t end;
+    int64_t end; /* clock_ms */
     uint64_t entries;
     bool over; /* the time is */
 };
-
-static time_t clock_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
-}
 
 static void count(struct measure *m, const struct stat *st)
 {
@@ -47,7 +40,7 @@ static void measure_directory(struct measure *m, int fd, int depth)
     while ((e = readdir(dir))) {
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
-        if (++m->entries % CLOCK_EVERY == 0 && clock_now() > m->end) {
+        if (++m->entries % CLOCK_EVERY == 0 && clock_ms() > m->end) {
             m->over = m->item->partial = true;
             break;
         }
@@ -69,7 +62,7 @@ static void measure_directory(struct measure *m, int fd, int depth)
 
 void stale_measure(int parent, struct stale_item *item)
 {
-    struct measure m = {.item = item, .end = clock_now() + SECONDS};
+    struct measure m = {.item = item, .end = clock_ms() + SECONDS * 1000};
     struct stat st;
 
     item->bytes = 0;

@@ -1,5 +1,6 @@
 #include "shim/admin/start/run.h"
 
+#include "base/clock.h"
 #include "shim/admin/bench/bench.h"
 #include "shim/admin/start/place.h"
 #include "shim/host/process/child.h"
@@ -94,7 +95,7 @@ static int start(const char *runtime, struct running *r, struct err *err)
         return err_sys(err, "pipe");
     r->said = ends[0];
     fcntl(ends[1], F_SETFL, 0); /* the container's end waits, as programs expect */
-    r->start = bench_now();
+    r->start = clock_seconds();
     errno = spawn(argv, ends[1], &r->pid);
     close(ends[1]);
     if (errno)
@@ -133,7 +134,7 @@ static int await(const struct start_options *o, const struct running *r, int ali
                                  {.fd = alive, .events = POLLIN}};
 
     for (;;) {
-        double left = r->start + o->timeout - bench_now();
+        double left = r->start + o->timeout - clock_seconds();
         if (left <= 0)
             return err_set(err, ERR_LIMIT, "the command took longer than %u seconds (--timeout)",
                            o->timeout);
@@ -184,7 +185,7 @@ int run_container(const struct start_options *options, int alive, struct run_out
     }
     while (waitpid(r.pid, &status, 0) < 0 && errno == EINTR)
         ;
-    out->seconds = bench_now() - r.start;
+    out->seconds = clock_seconds() - r.start;
     out->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     keep_tail(r.said, out->tail);
     return 0;

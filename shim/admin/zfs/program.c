@@ -1,5 +1,6 @@
 #include "shim/admin/zfs/program.h"
 
+#include "base/clock.h"
 #include "shim/admin/engine/runtime_program.h"
 
 #include <fcntl.h>
@@ -17,18 +18,10 @@ enum { KILLED_MS = 100 };
 
 struct run {
     pid_t pid;
-    struct timespec start;
+    int64_t start; /* clock_ms */
     int out;       /* the reading end of its standard output */
     int complaint; /* a memfd, its standard error */
 };
-
-static long passed_ms(const struct timespec *start)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (now.tv_sec - start->tv_sec) * 1000 + (now.tv_nsec - start->tv_nsec) / 1000000;
-}
 
 static int start(char *const argv[], int out, struct run *run, struct err *err)
 {
@@ -55,7 +48,7 @@ static int start(char *const argv[], int out, struct run *run, struct err *err)
 static int read_output(const struct run *run, const char *name, struct buf *out, struct err *err)
 {
     for (;;) {
-        long left = ZFS_PATIENCE_MS - passed_ms(&run->start);
+        long left = run->start + ZFS_PATIENCE_MS - clock_ms();
         struct pollfd p = {.fd = run->out, .events = POLLIN};
         int ready = poll(&p, 1, left > 0 ? (int)left : 0);
         if (ready < 0 && errno == EINTR)
@@ -79,7 +72,7 @@ static bool wait_end(const struct run *run, long until, int *status)
     static const struct timespec moment = {.tv_nsec = 1000000};
     pid_t ended;
 
-    while ((ended = waitpid(run->pid, status, WNOHANG)) == 0 && passed_ms(&run->start) < until)
+    while ((ended = waitpid(run->pid, status, WNOHANG)) == 0 && clock_ms() - run->start < until)
         nanosleep(&moment, NULL);
     return ended == run->pid;
 }
@@ -106,7 +99,7 @@ static int finish(const struct run *run, const char *name, struct buf *out, stru
     if (err->kind == ERR_NONE)
         err_set(err, ERR_SYSTEM, "%s does not end within %d s", name, ZFS_PATIENCE_MS / 1000);
     kill(run->pid, SIGKILL);
-    wait_end(run, passed_ms(&run->start) + KILLED_MS, &status);
+    wait_end(run, clock_ms() - run->start + KILLED_MS, &status);
     return -1;
 }
 
@@ -118,7 +111,7 @@ static int run_program(char *const argv[], const char *name, struct buf *out, st
     if (complaint < 0 || pipe2(ends, O_CLOEXEC) < 0)
         return err_sys(err, "pipe");
     struct run run = {.out = ends[0], .complaint = complaint};
-    clock_gettime(CLOCK_MONOTONIC, &run.start);
+    run.start = clock_ms();
     int rc = start(argv, ends[1], &run, err);
     close(ends[1]);
     if (rc == 0)

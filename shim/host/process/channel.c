@@ -1,5 +1,6 @@
 #include "shim/host/process/channel.h"
 
+#include "base/clock.h"
 #include "shim/host/process/child_kill.h"
 
 #include <errno.h>
@@ -8,7 +9,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The child has none of the engine's pipes as 0 to 2: one that SIGKILL does not end keeps them. */
@@ -55,14 +55,6 @@ void channel_wait_on(void)
     budget = LONG_MAX;
 }
 
-static long milliseconds_since(const struct timespec *start)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (now.tv_sec - start->tv_sec) * 1000 + (now.tv_nsec - start->tv_nsec) / 1000000;
-}
-
 /*
  * Waits for an answer, or the end of the child. Returns as poll(2) does: 0 if there is none in
  * time.
@@ -70,17 +62,16 @@ static long milliseconds_since(const struct timespec *start)
 static int poll_answer(const struct channel *channel)
 {
     long limit = budget < answer_limit ? budget : answer_limit, passed;
-    struct timespec start;
+    int64_t start = clock_ms();
     struct pollfd p = {.fd = channel->fd, .events = POLLIN};
     int ready;
 
-    clock_gettime(CLOCK_MONOTONIC, &start);
     do {
-        passed = milliseconds_since(&start);
+        passed = clock_ms() - start;
         ready = poll(&p, 1, passed < limit ? (int)(limit - passed) : 0);
     } while (ready < 0 && errno == EINTR);
     if (budget != LONG_MAX) {
-        passed = milliseconds_since(&start);
+        passed = clock_ms() - start;
         budget -= passed < budget ? passed : budget;
     }
     return ready;

@@ -1,5 +1,7 @@
 #include "shim/host/process/child.h"
 
+#include "base/clock.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -41,17 +43,15 @@ static int child_start(char *const argv[], int out, pid_t *pid, struct err *err)
     return why == 0 ? 0 : err_sys(err, "cannot start %s", argv[0]);
 }
 
-static int milliseconds_left(const struct timespec *start)
+static int milliseconds_left(int64_t start)
 {
-    struct timespec now;
+    int64_t passed = clock_ms() - start;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    long passed = (now.tv_sec - start->tv_sec) * 1000 + (now.tv_nsec - start->tv_nsec) / 1000000;
     return passed < PATIENCE_MS ? (int)(PATIENCE_MS - passed) : 0;
 }
 
 /* Reads until the end, the size of the buffer, or the end of the time. */
-static void read_some(int fd, const struct timespec *start, char *text, size_t size)
+static void read_some(int fd, int64_t start, char *text, size_t size)
 {
     size_t len = 0;
 
@@ -69,7 +69,7 @@ static void read_some(int fd, const struct timespec *start, char *text, size_t s
 }
 
 /* Returns the exit status if it comes in time, else -1. The child is gone afterwards. */
-static int child_end(pid_t pid, const struct timespec *start)
+static int child_end(pid_t pid, int64_t start)
 {
     const struct timespec moment = {.tv_nsec = 1000000};
     int status = 0;
@@ -87,19 +87,18 @@ static int child_end(pid_t pid, const struct timespec *start)
 
 static int child_run(char *const argv[], char *text, size_t size, int *status, struct err *err)
 {
-    struct timespec begin;
+    int64_t begin = clock_ms();
     int ends[2];
     pid_t pid = 0;
 
-    clock_gettime(CLOCK_MONOTONIC, &begin);
     if (pipe2(ends, O_CLOEXEC) < 0)
         return err_sys(err, "pipe");
     int rc = child_start(argv, ends[1], &pid, err);
     close(ends[1]);
     if (rc == 0) {
-        read_some(ends[0], &begin, text, size);
+        read_some(ends[0], begin, text, size);
         close(ends[0]); /* ends a child that writes more */
-        *status = child_end(pid, &begin);
+        *status = child_end(pid, begin);
         return 0;
     }
     close(ends[0]);

@@ -1,5 +1,6 @@
 #include "shim/host/process/child_ask.h"
 
+#include "base/clock.h"
 #include "shim/host/process/child_kill.h"
 
 #include <fcntl.h>
@@ -8,7 +9,6 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 /*
@@ -26,25 +26,15 @@ static void answer_in_child(child_question *ask, const void *asked, void *answer
     _exit(write(0, answer, size) == (ssize_t)size ? 0 : 1);
 }
 
-static unsigned milliseconds_since(const struct timespec *start)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (unsigned)((now.tv_sec - start->tv_sec) * 1000 +
-                      (now.tv_nsec - start->tv_nsec) / 1000000);
-}
-
 /* Returns true if a byte came, or the other end is gone, in time. */
 static bool wait_for_answer(int in, unsigned milliseconds)
 {
-    struct timespec start;
+    int64_t end = clock_ms() + milliseconds;
 
-    clock_gettime(CLOCK_MONOTONIC, &start);
     for (;;) {
-        unsigned passed = milliseconds_since(&start);
+        int64_t left = end - clock_ms();
         struct pollfd p = {.fd = in, .events = POLLIN};
-        int ready = poll(&p, 1, passed < milliseconds ? (int)(milliseconds - passed) : 0);
+        int ready = poll(&p, 1, left > 0 ? (int)left : 0);
         if (ready >= 0 || errno != EINTR)
             return ready > 0;
     }

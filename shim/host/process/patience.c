@@ -1,6 +1,7 @@
 #include "shim/host/process/patience.h"
 
 #include "base/cli/log.h"
+#include "base/clock.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -25,10 +26,7 @@ static struct {
 
 static time_t clock_now(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
+    return clock_ms() / 1000;
 }
 
 /* Says a word if it is time. Called with the mutex. */

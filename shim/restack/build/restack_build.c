@@ -1,5 +1,6 @@
 #include "shim/restack/build/restack_build.h"
 
+#include "base/clock.h"
 #include "base/fdio.h"
 #include "base/files/atomic_file.h"
 #include "base/json/json.h"
@@ -16,14 +17,6 @@ bool restack_pays(size_t layers, double lookups)
     enum { MOST_LAYERS = 70, LEAST_LOOKUPS = 2 };
 
     return layers > MOST_LAYERS || (layers > 1 && lookups >= LEAST_LOOKUPS);
-}
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 /* ---- one build ---- */
@@ -146,11 +139,11 @@ static void clear_build(const struct build *b)
 static int run_build(struct build *b, bool force, struct err *err)
 {
     struct err failure = ERR_INIT;
-    double start = now();
+    double start = clock_seconds();
 
     clear_build(b);
     bool failed = check_layers(b, &failure) < 0 || make_tree(b, force, &failure) < 0;
-    b->out->seconds = now() - start;
+    b->out->seconds = clock_seconds() - start;
     if (failed) {
         clear_build(b);
         if (set_why(b, failure.msg, err) < 0)

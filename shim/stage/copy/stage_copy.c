@@ -1,5 +1,6 @@
 #include "shim/stage/copy/stage_copy.h"
 
+#include "base/clock.h"
 #include "base/fdio.h"
 #include "base/files/tree_remove.h"
 #include "shim/stage/copy/survey.h"
@@ -27,14 +28,6 @@ struct staging {
     const struct user_ids *reader; /* NULL: root */
     struct stage_progress progress;
 };
-
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 /* ---- the source ---- */
 
@@ -232,12 +225,12 @@ static int copy_once(struct staging *s, const struct stage_totals *seen, struct 
     return syncfs(tree) < 0 ? err_sys(err, "cannot write to the disk") : 0;
 }
 
-static int publish(struct staging *s, uint64_t start, struct err *err)
+static int publish(struct staging *s, int64_t start, struct err *err)
 {
     struct stage_record *r = &s->out->record;
 
     r->made = (uint64_t)time(NULL);
-    r->duration = now_ms() - start;
+    r->duration = (uint64_t)(clock_ms() - start);
     if (stage_cache_publish(s->cache, s->part, s->key, s->out->name, r, err) < 0)
         return -1;
     stage_tidy(s->cache);
@@ -246,7 +239,7 @@ static int publish(struct staging *s, uint64_t start, struct err *err)
 
 static int copy_source(struct staging *s, struct err *err)
 {
-    uint64_t start = now_ms();
+    int64_t start = clock_ms();
     struct stage_totals seen;
     int changed = 1;
 

@@ -1,5 +1,6 @@
 #include "shim/stage/copy/stage_fetch.h"
 
+#include "base/clock.h"
 #include "base/fdio.h"
 #include "base/files/tree_remove.h"
 #include "shim/policy/registry_source.h"
@@ -23,14 +24,6 @@ struct fetching {
     struct unpack_result now; /* what the source is now */
     uint64_t since;           /* seconds since 1970 */
 };
-
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 /* ---- what the source is now ---- */
 
@@ -127,7 +120,7 @@ static int fetch_tree(struct fetching *f, struct err *err)
     return 0;
 }
 
-static int publish(struct fetching *f, uint64_t start, struct err *err)
+static int publish(struct fetching *f, int64_t start, struct err *err)
 {
     struct stage_record *r = &f->out->record;
     _cleanup_fd_ int tree =
@@ -143,7 +136,7 @@ static int publish(struct fetching *f, uint64_t start, struct err *err)
     r->totals.left_out = 0; /* devices are there */
     r->room = r->totals.room;
     r->made = (uint64_t)time(NULL);
-    r->duration = now_ms() - start;
+    r->duration = (uint64_t)(clock_ms() - start);
     if (stage_cache_publish(f->cache, f->part, f->key, f->out->name, r, err) < 0)
         return -1;
     stage_tidy(f->cache);
@@ -164,7 +157,7 @@ static int note_source(const struct fetching *f, struct err *err)
 
 static int fetch_source(struct fetching *f, struct err *err)
 {
-    uint64_t start = now_ms();
+    int64_t start = clock_ms();
 
     f->since = (uint64_t)time(NULL);
     f->path = arena_printf(f->arena, "%s/.part-%s", f->cache->path, f->key);

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/fdio.h"
 #include "base/hash.h"
 #include "shim/stage/copy/file_copy.h"
@@ -50,34 +51,28 @@ struct copy {
     size_t slot_count, slots_used;
 
     uint64_t bytes, files;
-    struct timespec start, told;
+    int64_t start, told; /* clock_ms */
 };
 
 /* ---- progress and bandwidth ---- */
-
-static double seconds_between(const struct timespec *a, const struct timespec *b)
-{
-    return (double)(b->tv_sec - a->tv_sec) + (double)(b->tv_nsec - a->tv_nsec) / 1e9;
-}
 
 /* Returns the seconds that this thread must wait to stay within the bandwidth. */
 static double tell(struct copy *c, uint64_t bytes, uint64_t files)
 {
     enum { TELL_MS = 200 };
     const struct copy_options *o = c->options;
-    struct timespec now;
+    int64_t now = clock_ms();
     double ahead = 0;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
     pthread_mutex_lock(&c->mutex);
     c->bytes += bytes;
     c->files += files;
-    if (o->progress && seconds_between(&c->told, &now) * 1000 >= TELL_MS) {
+    if (o->progress && now - c->told >= TELL_MS) {
         c->told = now;
         o->progress(o->context, c->bytes, c->files);
     }
     if (o->bandwidth)
-        ahead = (double)c->bytes / (double)o->bandwidth - seconds_between(&c->start, &now);
+        ahead = (double)c->bytes / (double)o->bandwidth - (double)(now - c->start) / 1000;
     pthread_mutex_unlock(&c->mutex);
     return ahead;
 }
@@ -427,7 +422,7 @@ int tree_copy(int from, int to, const struct copy_options *options, struct stage
     struct copy c = {.from = from, .to = to, .options = options, .arena = {.limit = MEMORY_LIMIT}};
     const struct tree_visitor visitor = {make_directory, visit_entry, &c};
 
-    clock_gettime(CLOCK_MONOTONIC, &c.start);
+    c.start = clock_ms();
     pthread_mutex_init(&c.mutex, NULL);
     survey_begin(&c.survey);
     int rc = tree_walk(from, options->user, &visitor, err);

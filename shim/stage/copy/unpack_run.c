@@ -1,5 +1,6 @@
 #include "shim/stage/copy/unpack_run.h"
 
+#include "base/clock.h"
 #include "base/fdio.h"
 #include "base/json/json.h"
 #include "shim/host/flatten_program.h"
@@ -13,7 +14,6 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { OUTPUT_BYTES = 64 * 1024, WORDS = 12, VARIABLES = 16, NOT_STARTED = 127 };
@@ -126,14 +126,6 @@ static int run_begin(struct run *r, const char *const *words, const char *const 
     return -1;
 }
 
-static long now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* Returns true if it ended in time. */
 static bool has_ended(const struct run *r, long milliseconds)
 {
@@ -149,9 +141,9 @@ static int run_watch(const struct run *r, unpack_watch *watch, void *context, st
     long pause = WATCH_MS;
 
     while (!has_ended(r, pause)) {
-        long begin = now_ms();
+        long begin = clock_ms();
         if (!watch || watch(context, err) == 0) {
-            pause = (now_ms() - begin) * WATCH_SHARE;
+            pause = (clock_ms() - begin) * WATCH_SHARE;
             pause = pause > WATCH_MS ? pause : WATCH_MS;
             continue;
         }

@@ -1,12 +1,12 @@
 #include "shim/warm/read/read_ahead.h"
 
+#include "base/clock.h"
 #include "shim/warm/read/residency.h"
 #include "shim/warm/read/warm_open.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
-#include <time.h>
 
 enum { READERS = 8, PIECE = 8 * 1024 * 1024, REQUEST = 512 * 1024 };
 
@@ -91,18 +91,10 @@ static void read_range(struct read_ahead *r, int fd, const struct warm_range *ra
     out->read += bytes > cached ? bytes - cached : 0; /* the others came from the cache */
 }
 
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static void read_piece(struct read_ahead *r, const struct piece *p, char *buffer)
 {
     const struct warm_file *f = p->item->file;
-    struct read_item sum = {.at = now_ns()};
+    struct read_item sum = {.at = clock_ns()};
     struct stat st;
     _cleanup_fd_ int fd = warm_open(p->item->dir, f->path, &st);
 

@@ -69,9 +69,6 @@ int bench_run(const struct bench_options *options, struct bench_result *out,
 
 /* ---- for other measurements ---- */
 
-/* Returns seconds of wall time. */
-double bench_now(void);
-
 /*
  * Writes what is dirty to the disks, and drops the kernel's dentries and inodes; with `pages` also
  * the page cache (proc(5)). The whole host is slower for a while.
