@@ -70,15 +70,16 @@ static int keep_state(const struct edit *e, struct err *err)
 {
     const struct judgement *j = &e->judgement;
     struct user_ids ids;
-    const struct state_source from = {.judgement = j,
-                                      .decision = &e->decision,
-                                      .spec = &e->spec,
-                                      .names = e->groups.judged ? &e->groups.file : NULL,
-                                      .loose_names = changes_names(e),
-                                      .held = j->policy->security.given && !trust_rootless(),
-                                      .enters = e->requires_access,
-                                      .user = nested_user(j->policy, &j->facts, &ids),
-                                      .bundle = e->bundle.dirfd};
+    const struct state_source from = {
+        .judgement = j,
+        .decision = &e->decision,
+        .spec = &e->spec,
+        .names = e->groups.judged ? &e->groups.file : NULL,
+        .loose_names = changes_names(e),
+        .held = (j->policy->security.given || j->policy->binds.given) && !trust_rootless(),
+        .enters = e->requires_access,
+        .user = nested_user(j->policy, &j->facts, &ids),
+        .bundle = e->bundle.dirfd};
 
     return state_save(e->call->root, e->call->id, &from, lowlevel_depth() > 1, err) < 0 &&
                    (from.held || from.enters)

@@ -158,14 +158,48 @@ updated() {
     expect_match "Operation not permitted"
     run cat /sys/fs/cgroup/pids/"$ID"/pids.max /sys/fs/cgroup/"$ID"/pids.max
     expect_match '^77'
-    echo '{"Devices":[],"pids":{"limit":78},"devices\u0000":[]}' >RULES
-    run shim update -r RULES "$ID"
-    expect_status 1
-    expect_match "a name with a NUL"
+    for name in Devices devices\\u0000; do
+        echo "{\"pids\":{\"limit\":78},\"$name\":[]}" >RULES
+        run shim update -r RULES "$ID"
+        expect_status 1
+        expect_match 'the member "Devices" would be read as "devices"|a member.s name with a NUL byte'
+    done
     echo '{"cpu":{"shares":512,"realtimeRuntime":1000}}' >RULES
     run shim update -r RULES "$ID"
     expect_status 1
     expect_match "security.realtime: .*cpu.realtimeRuntime"
+}
+
+# update_refused FILE MESSAGE: an update by a file of that text is refused, with the message.
+update_refused() {
+    echo "$1" >RULES
+    run shim update -r RULES "$ID"
+    expect_status 1
+    expect_match "$2"
+}
+
+# keeps_to_cgroup RUNTIME: no update reaches processes of the host, however it is written.
+keeps_to_cgroup() {
+    guarded "$1"
+    update_refused '{"unified":{"cgroup.procs":"'$BASHPID'"}}' "'cgroup.procs' moves, stops or kills processes of this host: leave it out"
+    expect_match "an update stays in the container's cgroup, by security.user .*policy.json:"
+    update_refused '{"unified":{"cgroup.kill":"1"}}' "'cgroup.kill' moves, stops or kills"
+    update_refused '{"unified":{"../x/memory.max":"1"}}' "'../x/memory.max' is a file of another cgroup"
+    update_refused '{"Unified":{"cgroup.procs":"1"}}' 'the member "Unified" would be read as "unified"'
+    update_refused '{"CPU":{"realtimeRuntime":950000}}' 'the member "CPU" would be read as "cpu"'
+}
+
+@test "runc: update reaches no process of the host" { keeps_to_cgroup runc; }
+
+@test "crun: update reaches no process of the host" { keeps_to_cgroup crun; }
+
+@test "update reaches no process of the host under a policy that judges mounts alone" {
+    policy_write <<END
+{ "version": 1, "runtime": { "paths": ["crun"] }, "binds": { "default": "deny" } }
+END
+    shim_create "$FB_DIR/binds.log" --bundle "$(bundle_make binds null 'sleep 600')" "$ID"
+    cd "$FB_DIR"
+    update_refused '{"unified":{"cgroup.procs":"1"}}' "by binds .*'cgroup.procs' moves, stops or kills"
 }
 
 @test "runc: update changes no rules for devices" { updated runc; }

@@ -2,6 +2,7 @@
 #include "base/path.h"
 #include "shim/plan/security/plan_security.h"
 #include "shim/plan/security/security_deny.h"
+#include "shim/privilege/cgroup_files.h"
 
 #include <string.h>
 
@@ -63,35 +64,18 @@ static int judge_parent(struct planner *p, const char *path)
                 "the container's cgroup would be in '%.200s'", parent.data);
 }
 
-/*
- * True for a file of cgroup v2 by which processes of others are moved, stopped or killed, such as
- * cgroup.procs, or one of another cgroup.
- */
-static bool is_of_processes(const char *file)
+int plan_add_cgroup_files(struct planner *p)
 {
-    static const char core[] = "cgroup.", limits[] = "cgroup.max.";
-
-    return strchr(file, '/') || (strncmp(file, core, sizeof(core) - 1) == 0 &&
-                                 strncmp(file, limits, sizeof(limits) - 1) != 0);
-}
-
-int plan_add_unified(struct planner *p)
-{
-    const struct json *files = json_path(p->in->spec->root, "linux", "resources", "unified", NULL);
     const struct policy_place *place;
-    const char *judge = NULL;
+    struct cgroup_file file;
 
-    for (size_t i = 0; json_is(files, JSON_OBJECT) && i < files->len; i++) {
-        const char *file = files->members[i].key;
-        if (!is_of_processes(file))
-            continue;
-        judge = security_judge(p->in->policy, &place);
-        if (judge && deny_advising(p, "linux.resources.unified", place,
-                                   "'%.80s' moves processes of this host, past %s: leave it out",
-                                   file, judge) < 0)
-            return -1;
-    }
-    return 0;
+    if (!cgroup_file_find(json_path(p->in->spec->root, "linux", "resources", NULL), &file))
+        return 0;
+    const char *judge = security_judge(p->in->policy, &place);
+    if (!judge)
+        return 0;
+    return deny_advising(p, file.key, place, "'%.80s' %s, past %s: leave it out", file.name,
+                         file.problem, judge);
 }
 
 /* True for a name that leads elsewhere below /sys/fs/resctrl, or out of it. */

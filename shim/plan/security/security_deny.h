@@ -2,13 +2,10 @@
 #ifndef SHIM_SECURITY_DENY_H
 #define SHIM_SECURITY_DENY_H
 
-#include "shim/plan/operation/plan_build.h"
+#include "shim/plan/security/plan_security.h"
 
 /* Adds an operation for a key of the policy. NULL without memory. */
 struct plan_op *security_push(struct planner *p, enum plan_kind kind, const char *key);
-
-/* Returns a key of the policy that keeps containers from the host, and its place; NULL: none. */
-const char *security_judge(const struct policy *policy, const struct policy_place **place);
 
 /* Judges the groups of the container's process. Fails only without memory. */
 int security_judge_groups(struct planner *p) must_check;

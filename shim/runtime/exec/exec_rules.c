@@ -1,9 +1,13 @@
 #include "shim/runtime/exec/exec_rules.h"
 
 #include "shim/host/users/groups.h"
+#include "shim/plan/security/plan_security.h"
 #include "shim/privilege/capability.h"
+#include "shim/privilege/cgroup_files.h"
 #include "shim/privilege/realtime.h"
 #include "shim/privilege/root_capability.h"
+
+#include <string.h>
 
 /* ---- keeping the rules, at create ---- */
 
@@ -100,6 +104,17 @@ static void keep_realtime(const struct policy_security *s, struct json_doc *doc,
                   &s->realtime.place);
 }
 
+static void keep_cgroup(const struct policy *policy, struct json_doc *doc, struct json *rules)
+{
+    const struct policy_place *place;
+    const char *judge = security_judge(policy, &place);
+    _cleanup_free_ char *why =
+        strf("an update stays in the container's cgroup, by %s", judge ? judge : "");
+
+    if (judge)
+        keep_rule(doc, rules, "cgroup", why ? why : "", place);
+}
+
 static bool is_true(const struct json *value)
 {
     return json_is(value, JSON_BOOL) && value->boolean;
@@ -127,7 +142,7 @@ int exec_rules_keep(const struct judgement *judgement, const struct spec *spec,
     uint64_t kept = security_capabilities(s, security_is_privileged(spec));
     struct json *rules = json_get(json_root(state), "rules");
 
-    if (judgement->policy->mode == POLICY_OFF || !s->given)
+    if (judgement->policy->mode == POLICY_OFF || !(s->given || judgement->policy->binds.given))
         return (int)json_count(rules);
     bool first = !rules;
     if (first)
@@ -136,6 +151,7 @@ int exec_rules_keep(const struct judgement *judgement, const struct spec *spec,
         keep_root(judgement, state, rules);
         keep_privileged(s, spec, state, rules);
         keep_realtime(s, state, rules);
+        keep_cgroup(judgement->policy, state, rules);
     }
     keep_groups(judgement, state, rules);
     keep_names(s, names, loose, state, rules);
@@ -204,11 +220,29 @@ static int apply_realtime(const struct json *rule, const struct spec *process, s
     return asked.len ? deny(rule, asked.data, err) : 0;
 }
 
+/* Denies it under any rules: older versions kept none for it. */
+static int apply_cgroup(const struct json *rules, const struct json *resources, struct err *err)
+{
+    _cleanup_buf_ struct buf detail = BUF_INIT;
+    struct cgroup_file file;
+
+    if (!rules || !cgroup_file_find(resources, &file))
+        return 0;
+    buf_printf(&detail, "%s: '", file.key);
+    buf_put_printable(&detail, file.name, strnlen(file.name, 80));
+    buf_printf(&detail, "' %s: leave it out", file.problem);
+    if (detail.failed)
+        return err_nomem(err);
+    return deny(json_get(rules, "cgroup"), detail.data, err);
+}
+
 int exec_rules_update(const struct json *rules, const struct json *resources, struct err *err)
 {
     const struct json *rule = json_get(rules, "realtime");
     _cleanup_buf_ struct buf asked = BUF_INIT;
 
+    if (apply_cgroup(rules, resources, err) < 0)
+        return -1;
     if (!rule)
         return 0;
     realtime_print_resources(resources, &asked);

@@ -1,7 +1,7 @@
 /*
- * The rules for exec, from the policy's "security". An exec has a process of its own
- * (`docker exec --privileged`, `-u 0`), and the profile that counted at create is not known then:
- * so create keeps the rules, as the member "rules" of the container's state.
+ * The rules for exec and update, from the policy's "security" and "binds". An exec has a process of
+ * its own (`docker exec --privileged`, `-u 0`), and the profile that counted at create is not known
+ * then: so create keeps the rules, as the member "rules" of the container's state.
  *
  *   root {uid, why}              that user of the container is root on the host, and is denied
  *   privileged {bounding, why}   no capability beyond those bits, the container's, is allowed
@@ -16,6 +16,8 @@
  *                                this rule beside `group`, which an older version kept, all are
  *                                removed
  *   realtime {why}               no priority before all others of the host is allowed
+ *   cgroup {why}                 an update names no file of processes, or of another cgroup
+ *                                (cgroup_files.h); nor does it under other rules without this one
  *   no_new_privileges            is set
  *   cwd                          of cwd_rule.h, also for a start
  *   namespaces                   of pinned_namespaces.h

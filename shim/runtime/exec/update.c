@@ -1,25 +1,10 @@
-#include "shim/oci/spec.h"
+#include "shim/oci/spec_names.h"
 #include "shim/runtime/exec/exec.h"
 #include "shim/runtime/exec/exec_rules.h"
 #include "shim/runtime/exec/handed_file.h"
 #include "shim/runtime/exec/state.h"
 
 #include <string.h>
-
-/* Removes the rules for devices, however the name is written. crun reads a name up to a NUL. */
-static int remove_devices(const char *source, struct json *resources, struct err *err)
-{
-    static const char key[] = "devices";
-
-    for (size_t i = json_count(resources); i > 0; i--) {
-        const struct json_member *m = &resources->members[i - 1];
-        if (strlen(m->key) != m->key_len)
-            return err_set(err, ERR_FORMAT, "%s: a name with a NUL", source);
-        if (json_member_is(m, key) || spec_name_shadows(m->key, m->key_len, key))
-            json_remove(resources, m->key);
-    }
-    return 0;
-}
 
 /* Edits the file. Fails with ERR_POLICY if it asks for what the container's rules deny. */
 static int edit_resources(const char *source, const struct json *rules, struct buf *text,
@@ -34,9 +19,11 @@ static int edit_resources(const char *source, const struct json *rules, struct b
         return err_wrap(err, "%s", source);
     if (!json_is(json_root(doc), JSON_OBJECT))
         return err_set(err, ERR_FORMAT, "%s: not an object", source);
-    if (exec_rules_update(rules, json_root(doc), err) < 0 ||
-        remove_devices(source, json_root(doc), err) < 0)
+    if (spec_names_check(json_root(doc), err) < 0)
+        return err_wrap(err, "%s", source);
+    if (exec_rules_update(rules, json_root(doc), err) < 0)
         return -1;
+    json_remove(json_root(doc), "devices"); /* crun would apply the rules */
     buf_truncate(text, 0);
     return json_write(doc, text, err);
 }

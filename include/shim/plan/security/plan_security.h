@@ -4,6 +4,9 @@
 
 #include "shim/plan/operation/plan_build.h"
 
+/* Returns a key of the policy that keeps containers from the host, and its place; NULL: none. */
+const char *security_judge(const struct policy *policy, const struct policy_place **place);
+
 /* Adds an operation for each thing that is denied or taken away. Fails only without memory. */
 int plan_add_security(struct planner *p) must_check;
 
@@ -43,12 +46,11 @@ int plan_add_places(struct planner *p) must_check;
 int plan_add_remounts(struct planner *p) must_check;
 
 /*
- * Denies members of linux.resources.unified (podman's --cgroup-conf) that are files cgroup.*, but
- * for limits, or files of other cgroups, where the policy keeps containers from the host: runc and
- * crun write to them as root, and cgroup.procs takes the pid of any process of the host. Fails only
- * without memory.
+ * Denies the first file of cgroups that linux.resources names and no container needs
+ * (cgroup_files.h), where the policy keeps containers from the host: runc and crun write to it as
+ * root, and cgroup.procs takes the pid of any process of the host. Fails only without memory.
  */
-int plan_add_unified(struct planner *p) must_check;
+int plan_add_cgroup_files(struct planner *p) must_check;
 
 /*
  * Denies a linux.intelRdt.closID that is a path, where the policy keeps containers from the host:

@@ -127,7 +127,8 @@ static void test_unified(void **state)
         check("\"no_new_privileges\":false", rows[i].config, NO_FACTS, NULL);
     }
     check("\"privileged\":\"deny\"", rows[0].config, NO_FACTS,
-          "'cgroup.procs' moves processes of this host, past security.privileged: leave it out");
+          "'cgroup.procs' moves, stops or kills processes of this host, past security.privileged: "
+          "leave it out");
 }
 
 static void test_realtime(void **state)
