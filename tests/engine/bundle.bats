@@ -185,6 +185,7 @@ keeps_to_cgroup() {
     expect_match "an update stays in the container's cgroup, by security.user .*policy.json:"
     update_refused '{"unified":{"cgroup.kill":"1"}}' "'cgroup.kill' moves, stops or kills"
     update_refused '{"unified":{"../x/memory.max":"1"}}' "'../x/memory.max' is a file of another cgroup"
+    update_refused '{"hugepageLimits":[{"pageSize":"2MB/../../x/hugetlb.2MB","limit":0}]}' "'2MB/../../x/hugetlb.2MB' is no size of pages"
     update_refused '{"Unified":{"cgroup.procs":"1"}}' 'the member "Unified" would be read as "unified"'
     update_refused '{"CPU":{"realtimeRuntime":950000}}' 'the member "CPU" would be read as "cpu"'
 }

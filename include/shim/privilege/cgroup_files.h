@@ -17,7 +17,8 @@ struct cgroup_file {
 /*
  * Returns true for `linux.resources` of config.json, or the file of an update, that names a file by
  * which processes of others are moved, stopped or killed, such as cgroup.procs, or one of another
- * cgroup: the first is *out.
+ * cgroup: the first is *out. A size of pages that is none would become such a file under crun, and
+ * a name of an interface that is too long overruns its buffer.
  */
 bool cgroup_file_find(const struct json *resources, struct cgroup_file *out);
 

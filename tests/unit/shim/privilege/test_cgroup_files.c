@@ -44,10 +44,50 @@ static void test_unified(void **state)
         assert_finds(rows[i].text, rows[i].expected);
 }
 
+#define PAGES(size)       "{\"hugepageLimits\":[{\"pageSize\":\"2MB\",\"limit\":1},{" size "}]}"
+#define OF_PAGES(name)    "linux.resources.hugepageLimits: '" name "' is no size of pages"
+#define NETWORK(name)     "{\"network\":{\"priorities\":[{\"name\":" name ",\"priority\":1}]}}"
+#define OF_NETWORK(name)  "linux.resources.network: '" name "' is no name of an interface"
+#define LONGEST_INTERFACE "abcdefghijklmno"
+
+/* crun makes the name of a file of each size: hugetlb.SIZE.max. */
+static void test_pages(void **state)
+{
+    static const struct {
+        const char *text, *expected;
+    } rows[] = {
+        {"{\"hugepageLimits\":null}", ""},
+        {"{\"hugepageLimits\":[]}", ""},
+        {PAGES("\"pageSize\":\"1GB\",\"limit\":0"), ""},
+        {PAGES("\"limit\":0"), ""},
+        {PAGES("\"pageSize\":\"2MB/../../x/hugetlb.2MB\""), OF_PAGES("2MB/../../x/hugetlb.2MB")},
+        {PAGES("\"pageSize\":\"2MB.rsvd\""), OF_PAGES("2MB.rsvd")},
+        {PAGES("\"pageSize\":\"\""), OF_PAGES("")},
+        {PAGES("\"pageSize\":7"), OF_PAGES("")},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        assert_finds(rows[i].text, rows[i].expected);
+}
+
+/* crun prints the name into a buffer of 128 bytes. */
+static void test_interfaces(void **state)
+{
+    (void)state;
+    assert_finds("{\"network\":{\"classID\":1}}", "");
+    assert_finds(NETWORK("\"eth0\""), "");
+    assert_finds(NETWORK("\"" LONGEST_INTERFACE "\""), "");
+    assert_finds(NETWORK("\"" LONGEST_INTERFACE "p\""), OF_NETWORK(LONGEST_INTERFACE "p"));
+    assert_finds(NETWORK("7"), OF_NETWORK(""));
+}
+
 UNIT_SUITE(test_cgroup_files)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unified),
+        cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_interfaces),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,6 +126,10 @@ static void test_unified(void **state)
               rows[i].denied ? "linux.resources.unified: " : NULL);
         check("\"no_new_privileges\":false", rows[i].config, NO_FACTS, NULL);
     }
+    check("\"privileged\":\"deny\"",
+          "\"linux\":{\"resources\":{\"hugepageLimits\":[{\"pageSize\":\"../x\"}]}}", NO_FACTS,
+          "linux.resources.hugepageLimits: '../x' is no size of pages, past security.privileged: "
+          "leave it out");
     check("\"privileged\":\"deny\"", rows[0].config, NO_FACTS,
           "'cgroup.procs' moves, stops or kills processes of this host, past security.privileged: "
           "leave it out");
