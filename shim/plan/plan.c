@@ -13,7 +13,8 @@ static int add_parts(struct planner *p)
         (in->security && plan_add_security(p) < 0) || plan_add_annotations(p) < 0 ||
         plan_add_places(p) < 0 || plan_add_remounts(p) < 0 || plan_add_cgroup(p) < 0 ||
         plan_add_cache_class(p) < 0 || plan_add_cgroup_files(p) < 0 ||
-        (in->gpus && plan_add_gpus(p) < 0) || (tuned && plan_add_tuning(p) < 0))
+        plan_add_cgroup_mounts(p) < 0 || (in->gpus && plan_add_gpus(p) < 0) ||
+        (tuned && plan_add_tuning(p) < 0))
         return -1;
     if (in->account && !in->no_volumes && plan_add_user(p) < 0)
         return -1;

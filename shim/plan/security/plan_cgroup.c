@@ -101,6 +101,82 @@ int plan_add_cache_class(struct planner *p)
                          judge);
 }
 
+/*
+ * True for an option of one mount alone, or one that containerd takes over from the host's mount,
+ * which would lose it otherwise.
+ */
+static bool is_harmless_option(const char *option)
+{
+    static const char *const harmless[] = {
+        "defaults",
+        "ro",
+        "rw",
+        "rro",
+        "rrw",
+        "suid",
+        "nosuid",
+        "dev",
+        "nodev",
+        "exec",
+        "noexec",
+        "relatime",
+        "norelatime",
+        "atime",
+        "noatime",
+        "strictatime",
+        "nodiratime",
+        "bind",
+        "rbind",
+        "private",
+        "rprivate",
+        "slave",
+        "rslave",
+        "shared",
+        "rshared",
+        "unbindable",
+        "runbindable",
+        "nsdelegate",
+        "memory_recursiveprot",
+    };
+
+    for (size_t i = 0; i < sizeof(harmless) / sizeof(*harmless); i++)
+        if (strcmp(option, harmless[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Returns an option of a mount of cgroups that is one of all of them; NULL: it has none. */
+static const char *option_of_all(const struct spec_mount *mount)
+{
+    bool cgroups =
+        mount->type && (strcmp(mount->type, "cgroup") == 0 || strcmp(mount->type, "cgroup2") == 0);
+
+    for (size_t i = 0; cgroups && i < json_count(mount->options); i++) {
+        const char *option = json_text(json_at(mount->options, i));
+        if (!option || !is_harmless_option(option))
+            return option ? option : "";
+    }
+    return NULL;
+}
+
+int plan_add_cgroup_mounts(struct planner *p)
+{
+    const struct policy_place *place;
+    const char *judge = security_judge(p->in->policy, &place);
+
+    for (size_t i = 0; judge && i < p->in->spec->mount_count; i++) {
+        const struct spec_mount *mount = &p->in->spec->list[i];
+        const char *option = option_of_all(mount);
+        if (option &&
+            deny_advising(p, "mounts", place,
+                          "the option '%.80s' of the mount on %.200s would change all cgroups of "
+                          "this host, past %s: leave it out",
+                          option, mount->destination, judge) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 int plan_add_cgroup(struct planner *p)
 {
     const char *path = json_text(json_path(p->in->spec->root, "linux", "cgroupsPath", NULL));

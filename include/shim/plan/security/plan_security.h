@@ -46,6 +46,13 @@ int plan_add_places(struct planner *p) must_check;
 int plan_add_remounts(struct planner *p) must_check;
 
 /*
+ * Denies options of mounts of cgroups that are not of the mount alone, where the policy keeps
+ * containers from the host: in its namespace of cgroups they become those of all its mounts, and
+ * stay. Fails only without memory.
+ */
+int plan_add_cgroup_mounts(struct planner *p) must_check;
+
+/*
  * Denies the first file of cgroups that linux.resources names and no container needs
  * (cgroup_files.h), where the policy keeps containers from the host: runc and crun write to it as
  * root, and cgroup.procs takes the pid of any process of the host. Fails only without memory.

@@ -135,6 +135,43 @@ static void test_unified(void **state)
           "leave it out");
 }
 
+#define CGROUPS(type, options)                                                                     \
+    "\"mounts\":[{\"destination\":\"/c\",\"type\":\"" type                                         \
+    "\",\"source\":\"cgroup\",\"options\":[" options "]}]"
+
+/* A mount of cgroup2 in the host's namespace of cgroups sets the options of all of its mounts. */
+static void test_options_of_mounts(void **state)
+{
+    static const struct {
+        const char *config, *option; /* NULL: not denied */
+    } rows[] = {
+        {CGROUPS("cgroup", "\"rprivate\",\"nosuid\",\"noexec\",\"nodev\",\"relatime\",\"ro\""),
+         NULL},
+        {CGROUPS("cgroup", "\"ro\",\"nsdelegate\",\"memory_recursiveprot\""),
+         NULL}, /* containerd */
+        {CGROUPS("cgroup2", "\"rw\",\"rbind\""), NULL},
+        {CGROUPS("cgroup2", ""), NULL},
+        {CGROUPS("tmpfs", "\"favordynmods\""), NULL},
+        {CGROUPS("cgroup", "\"ro\",\"favordynmods\""), "favordynmods"},
+        {CGROUPS("cgroup2", "\"memory_localevents\""), "memory_localevents"},
+        {CGROUPS("cgroup", "\"bind\",\"none\""), "none"},
+        {CGROUPS("cgroup", "\"release_agent=/x\""), "release_agent=/x"},
+        {CGROUPS("cgroup", "\"ro,favordynmods\""), "ro,favordynmods"},
+        {CGROUPS("cgroup2", "1"), ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const char *option = rows[i].option;
+        _cleanup_free_ char *message = strf(
+            "mounts: the option '%s' of the mount on /c would change all cgroups of this host, "
+            "past security.hooks: leave it out",
+            option ? option : "");
+        check("\"hooks\":\"deny\"", rows[i].config, NO_FACTS, option ? message : NULL);
+        check("\"no_new_privileges\":false", rows[i].config, NO_FACTS, NULL);
+    }
+}
+
 static void test_realtime(void **state)
 {
     static const char limit[] =
@@ -155,7 +192,7 @@ UNIT_SUITE(test_cgroups)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_roots_and_upwards), cmocka_unit_test(test_parents),
         cmocka_unit_test(test_cache_classes),     cmocka_unit_test(test_unified),
-        cmocka_unit_test(test_realtime),
+        cmocka_unit_test(test_options_of_mounts), cmocka_unit_test(test_realtime),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
