@@ -110,7 +110,7 @@ static const char *added_target(const struct outcome *o)
 static struct json *make_entry(const struct outcome *o, struct json_doc *doc,
                                const struct spec *spec)
 {
-    return o->op->kind == PLAN_FILE ? apply_file_entry(&o->op->file, doc)
+    return o->op->kind == PLAN_FILE ? mount_entry_make_file(&o->op->file, doc)
                                     : mount_entry_make(&o->op->mount, &o->mount, doc, spec);
 }
 

@@ -13,8 +13,6 @@ void apply_security(const struct decision *decision, struct json_doc *doc, const
 /* Adds groups to the process. */
 void apply_groups(const struct decision *decision, struct json_doc *doc, const struct spec *spec);
 
-/* Returns the entry of `mounts` for a generated file. A failure is the document's. */
-struct json *apply_file_entry(const struct plan_file *file, struct json_doc *doc);
 /* Rewrites the request for GPUs, or takes their nodes out. */
 void apply_gpus(const struct decision *decision, struct json_doc *doc, const struct spec *spec);
 

@@ -86,22 +86,54 @@ struct json *mount_entry_make(const struct plan_mount *m, const struct mount_for
     return entry;
 }
 
+static const char *const file_options[] = {"bind", "ro", "nosuid", "nodev", "noexec"};
+
+enum { FILE_OPTIONS = sizeof(file_options) / sizeof(*file_options) };
+
+struct json *mount_entry_make_file(const struct plan_file *file, struct json_doc *doc)
+{
+    struct json *entry = json_object(doc), *list = json_array(doc);
+
+    json_set(doc, entry, "destination", json_string(doc, file->target));
+    json_set(doc, entry, "type", json_string(doc, "bind"));
+    json_set(doc, entry, "source", json_string(doc, file->source));
+    for (size_t i = 0; i < FILE_OPTIONS; i++)
+        json_append(doc, list, json_string(doc, file_options[i]));
+    json_set(doc, entry, "options", list);
+    return entry;
+}
+
 /* ---- recognising it ---- */
+
+static bool is_text(const struct json *value, const char *expected)
+{
+    const char *text = json_text(value);
+
+    return text && strcmp(text, expected) == 0;
+}
+
+bool mount_entry_is_file(const struct spec_mount *mount, const char *source, const char *target)
+{
+    const struct json *entry = mount->entry, *options = json_get(entry, "options");
+
+    for (size_t i = 0; i < FILE_OPTIONS; i++)
+        if (!is_text(json_at(options, i), file_options[i]))
+            return false;
+    return json_count(options) == FILE_OPTIONS && json_count(entry) == 4 &&
+           is_text(json_get(entry, "destination"), target) &&
+           is_text(json_get(entry, "type"), "bind") && is_text(json_get(entry, "source"), source);
+}
 
 static bool same_value(const struct json *a, const struct json *b);
 
 static bool is_rro(const struct json *value)
 {
-    const char *text = json_text(value);
-
-    return text && strcmp(text, "rro") == 0;
+    return is_text(value, "rro");
 }
 
 static bool is_idmap(const struct json *value)
 {
-    const char *text = json_text(value);
-
-    return text && (strcmp(text, "idmap") == 0 || strcmp(text, "ridmap") == 0);
+    return is_text(value, "idmap") || is_text(value, "ridmap");
 }
 
 /*

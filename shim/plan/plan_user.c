@@ -1,6 +1,7 @@
 /* Gives a container's user a name, HOME and groups, by the policy's "user". */
 #include "base/path.h"
 #include "shim/account/passwd.h"
+#include "shim/plan/mount_entry.h"
 #include "shim/plan/plan_parts.h"
 
 #include <string.h>
@@ -84,10 +85,8 @@ bool plan_is_user_file(const struct planner *p, const struct spec_mount *mount)
                  !p->in->no_volumes;
 
     for (int i = 0; given && i < ACCOUNT_FILES; i++)
-        if (mount->bind && mount->read_only && mount->source &&
-            (p->in->account->files[i].text || p->in->created) &&
-            strcmp(mount->source, account_sources[i]) == 0 &&
-            strcmp(mount->destination, account_targets[i]) == 0)
+        if ((p->in->account->files[i].text || p->in->created) &&
+            mount_entry_is_file(mount, account_sources[i], account_targets[i]))
             return true;
     return false;
 }

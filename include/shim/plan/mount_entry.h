@@ -1,6 +1,6 @@
 /*
- * The entry of `mounts` that a volume becomes: written by apply.c, recognised by plan_volumes.c at
- * the next edit of the same document. Pure.
+ * The entry of `mounts` that a volume, or a generated file, becomes: written by apply.c, recognised
+ * by plan_volumes.c and plan_user.c at the next edit of the same document. Pure.
  */
 #ifndef SHIM_MOUNT_ENTRY_H
 #define SHIM_MOUNT_ENTRY_H
@@ -18,6 +18,15 @@ struct mount_form {
 /* Makes the entry in the document. A failure is the document's (json_failed). */
 struct json *mount_entry_make(const struct plan_mount *m, const struct mount_form *form,
                               struct json_doc *doc, const struct spec *spec);
+
+/* Makes the entry of a generated file in the document. A failure is the document's. */
+struct json *mount_entry_make_file(const struct plan_file *file, struct json_doc *doc);
+
+/*
+ * Returns true if the mount is, member for member, what mount_entry_make_file gives for a file with
+ * that source and target.
+ */
+bool mount_entry_is_file(const struct spec_mount *mount, const char *source, const char *target);
 
 /*
  * Returns true if the entry gets the option of mount(8): nosuid and nodev unless the policy says

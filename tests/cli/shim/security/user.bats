@@ -207,9 +207,10 @@ END
 
 @test "a mount of a user cannot pass for a generated file" {
     as_root
-    for edit in '.destination = "/x"' '.options = ["bind", "rw"]' '.source = "/run/flatbed/pin/user:group"'; do
+    for edit in '.destination = "/x"' '.options += ["rw"]' '.source = "/run/flatbed/pin/user:group"' '.options += ["rshared"]' \
+        '.options = ["ro", "bind"]' '.type = "none"' '.uidMappings = [{containerID: 0, hostID: 0, size: 9}]'; do
         config "$BUNDLE"
-        gojq '.mounts += [{destination: "/etc/passwd", type: "bind", source: "/run/flatbed/pin/user:passwd", options: ["bind", "ro"]} | '"$edit]" \
+        gojq '.mounts += [{destination: "/etc/passwd", type: "bind", source: "/run/flatbed/pin/user:passwd", options: ["bind", "ro", "nosuid", "nodev", "noexec"]} | '"$edit]" \
             "$BUNDLE/config.json" >"$DIR/new" && mv "$DIR/new" "$BUNDLE/config.json"
         create
         [ "$status" -eq 1 ]
