@@ -33,6 +33,11 @@ g("acl-default", [d("a", mode=0o750, xattrs={"system.posix_acl_default": ACL,
   own_only=True, note="the engines let a/x inherit while they unpack")
 g("acl-default-parent", [d("a", xattrs={"system.posix_acl_default": ACL})], [f("a/b/x", "1", mode=0o666)],
   overlay=("storage", "containerd"), own_only=True)
+ACL_TEXT = b"user::rw-,user:daemon:rw-:1,group::r--,mask::rw-,other::r--"
+g("acl-record", [f("a", "1", mode=0o664, pax={"SCHILY.acl.access": ACL_TEXT}),
+                 f("suid", "1", mode=0o4775, pax={"SCHILY.acl.access": ACL_TEXT}),
+                 d("d", mode=0o2775, pax={"SCHILY.acl.access": ACL_TEXT, "SCHILY.acl.default": ACL_TEXT}),
+                 f("d/x", "1")], note="GNU tar's --acls and bsdtar; the engines know xattrs alone")
 g("xattr-on-symlink", [s("l", "x", xattrs={"trusted.x": b"1"})])
 g("xattr-on-dir", [d("a", xattrs={"user.x": b"1"}), f("a/x", "1")])
 g("xattr-libarchive", [f("a", "1", pax={"LIBARCHIVE.xattr.user.x": b"MQ=="})],

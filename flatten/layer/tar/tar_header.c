@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { BLOCK = 512, SIZE_AT = 124, SIZE_LEN = 12, TYPE_AT = 156 };
+enum { BLOCK = 512, MODE_AT = 100, MODE_LEN = 8, SIZE_AT = 124, SIZE_LEN = 12, TYPE_AT = 156 };
 
 static const char schily[] = "SCHILY.xattr.";
 static const char libarchive[] = "LIBARCHIVE.xattr.";
@@ -15,13 +15,13 @@ struct record {
 };
 
 /* Reads octal digits, or base 256 where the first byte's high bit is set; false if too large. */
-static bool parse_size(const unsigned char *field, uint64_t *out)
+static bool parse_number(const unsigned char *field, size_t len, uint64_t *out)
 {
     uint64_t value = 0;
     size_t i = 0;
 
     if (field[0] & 0x80) {
-        for (i = 1; i < SIZE_LEN; i++) {
+        for (i = 1; i < len; i++) {
             if (value >> 56)
                 return false;
             value = value << 8 | field[i];
@@ -29,9 +29,9 @@ static bool parse_size(const unsigned char *field, uint64_t *out)
         *out = value;
         return true;
     }
-    while (i < SIZE_LEN && field[i] == ' ')
+    while (i < len && field[i] == ' ')
         i++;
-    for (; i < SIZE_LEN && field[i] >= '0' && field[i] <= '7'; i++)
+    for (; i < len && field[i] >= '0' && field[i] <= '7'; i++)
         value = value << 3 | (uint64_t)(field[i] - '0');
     *out = value;
     return true;
@@ -177,6 +177,15 @@ static int correct_by_pax(const char *text, size_t len, struct archive_entry *he
     return notes.foreign ? replace_xattrs(text, len, header, err) : 0;
 }
 
+/* libarchive lets SCHILY.acl records change the mode, and Go's archive/tar does not know them. */
+static void correct_mode(const unsigned char *block, struct archive_entry *header)
+{
+    uint64_t mode = 0;
+
+    (void)parse_number(block + MODE_AT, MODE_LEN, &mode); /* eight bytes are never too large */
+    archive_entry_set_mode(header, archive_entry_filetype(header) | (mode_t)(mode & 07777));
+}
+
 static int correct_by_type(char type, struct archive_entry *header, struct err *err)
 {
     const char *name = archive_entry_pathname(header);
@@ -188,7 +197,6 @@ static int correct_by_type(char type, struct archive_entry *header, struct err *
         return err_set(err, ERR_FORMAT, "an entry of unknown type '%c'", type);
     if (type == '0' && len > 0 && name[len - 1] == '/')
         archive_entry_set_filetype(header, AE_IFREG);
-    archive_entry_set_mode(header, archive_entry_mode(header) & (AE_IFMT | 07777));
     return 0;
 }
 
@@ -199,10 +207,11 @@ static int correct_own(const unsigned char *block, const char *pax, size_t pax_l
     /* libarchive reads a time before the range so, and reads it otherwise from a record. */
     if (archive_entry_mtime(header) == INT64_MIN)
         return err_set(err, ERR_FORMAT, "a time that is out of range");
-    if (!parse_size(block + SIZE_AT, size))
+    if (!parse_number(block + SIZE_AT, SIZE_LEN, size))
         *size = INT64_MAX; /* as libarchive does */
     if (correct_by_type((char)block[TYPE_AT], header, err) < 0)
         return -1;
+    correct_mode(block, header);
     return pax ? correct_by_pax(pax, pax_len, header, size, err) : 0;
 }
 
@@ -224,7 +233,7 @@ int tar_header_correct(const unsigned char *bytes, size_t len, struct archive_en
             *stored -= map < *stored ? map : *stored;
             return 0;
         }
-        if (!parse_size(block + SIZE_AT, &size) || size > len - at - BLOCK)
+        if (!parse_number(block + SIZE_AT, SIZE_LEN, &size) || size > len - at - BLOCK)
             return err_set(err, ERR_FORMAT, "an extended header beyond its entry");
         if (type == 'x') {
             pax = (const char *)block + BLOCK;

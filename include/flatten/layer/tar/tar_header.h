@@ -18,7 +18,7 @@
  *  - an entry type that engines do not know is ERR_FORMAT, as is a NUL in a PAX path, and a time
  *    that does not fit into 64 bits and is before 1970;
  *  - type '0' is a file, even if its name ends in '/' (only type NUL, of v7, is then a directory);
- *  - the mode is 12 bits, as chmod(2) takes them;
+ *  - the mode is 12 bits of the header, as chmod(2) takes them, whatever an ACL says;
  *  - a symbolic link's target is that of its PAX record, even if the header has none;
  *  - extended attributes are those of SCHILY.xattr records, not of LIBARCHIVE.xattr.
  * *stored gets the size of the content that the archive has behind these bytes, which is not that

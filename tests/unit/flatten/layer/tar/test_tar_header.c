@@ -1,0 +1,104 @@
+/* The bytes of a tar header correct what libarchive makes of it (tar_header.h). */
+#include "flatten/layer/tar/tar_header.h"
+
+#include "base/buf.h"
+#include "flatten/stream/ustar.h"
+#include "tests/unit/lib/unit.h"
+
+#include <archive.h>
+#include <string.h>
+
+static void put_header(struct buf *out, const char *name, char type, const char *mode, size_t size)
+{
+    struct ustar h = {.type = {type}, .magic = "ustar", .version = {'0', '0'}};
+
+    memcpy(h.name, name, strlen(name));
+    memcpy(h.mode, mode, strlen(mode));
+    ustar_put_octal(h.uid, sizeof(h.uid), 0);
+    ustar_put_octal(h.gid, sizeof(h.gid), 0);
+    ustar_put_octal(h.size, sizeof(h.size), size);
+    ustar_put_octal(h.mtime, sizeof(h.mtime), 0);
+    ustar_put_checksum(&h);
+    buf_append(out, &h, sizeof(h));
+}
+
+static void put_record(struct buf *out, const char *key, const char *value)
+{
+    size_t body = strlen(key) + strlen(value) + 3, len = body + 2;
+
+    assert_true(len >= 10 && len < 100);
+    buf_printf(out, "%zu %s=%s\n", len, key, value);
+}
+
+static void put_extended(struct buf *out, const struct buf *records)
+{
+    put_header(out, "PaxHeaders/x", 'x', "0000644", records->len);
+    buf_append(out, records->data, records->len);
+    for (size_t i = ustar_padding(records->len); i > 0; i--)
+        buf_putc(out, '\0');
+}
+
+/* Reads the first entry of the archive with libarchive, and corrects it. Ends with `look`. */
+static void read_entry(const struct buf *tar, void (*look)(struct archive_entry *, const void *),
+                       const void *ctx)
+{
+    struct archive *a = archive_read_new();
+    struct archive_entry *e;
+    uint64_t stored;
+    struct err err = ERR_INIT;
+
+    assert_int_equal(archive_read_support_format_tar(a), ARCHIVE_OK);
+    assert_int_equal(archive_read_open_memory(a, tar->data, tar->len), ARCHIVE_OK);
+    assert_int_equal(archive_read_next_header(a, &e), ARCHIVE_OK);
+    if (tar_header_correct((const unsigned char *)tar->data, tar->len, e, &stored, &err) < 0)
+        fail_msg("%s", err.msg);
+    look(e, ctx);
+    archive_read_free(a);
+}
+
+static void look_at_mode(struct archive_entry *e, const void *ctx)
+{
+    assert_int_equal(archive_entry_perm(e), *(const unsigned *)ctx);
+}
+
+/* The entry has the mode, with and without an ACL before it. */
+static void check_mode(const char *name, char type, const char *field, unsigned mode)
+{
+    static const char *const keys[] = {NULL, "SCHILY.acl.access", "SCHILY.acl.default"};
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+        _cleanup_buf_ struct buf tar = BUF_INIT, records = BUF_INIT;
+        if (keys[i]) {
+            put_record(&records, keys[i], "user::rw-,user:u:rw-:1,group::r--,mask::rw-,other::r--");
+            put_extended(&tar, &records);
+        }
+        put_header(&tar, name, type, field, 0);
+        read_entry(&tar, look_at_mode, &mode);
+    }
+}
+
+static void the_mode_is_the_headers_whatever_an_acl_says(void **state)
+{
+    (void)state;
+    check_mode("f", '0', "0000664", 0664);
+    check_mode("s", '0', "0004775", 04775);
+    check_mode("d/", '5', "0001750", 01750);
+}
+
+static void a_mode_may_be_written_in_other_ways(void **state)
+{
+    (void)state;
+    check_mode("f", '0', "   640 ", 0640);
+    check_mode("f", '0', "0100751", 0751);
+    check_mode("f", '0', "\x80\x01\x02\x03\x04\x05\x81\xa4", 0644);
+}
+
+UNIT_SUITE(test_tar_header)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_mode_is_the_headers_whatever_an_acl_says),
+        cmocka_unit_test(a_mode_may_be_written_in_other_ways),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
