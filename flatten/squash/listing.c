@@ -1,6 +1,7 @@
 #include "flatten/squash/listing_internal.h"
 
 #include "base/human.h"
+#include "flatten/wire/wire_entry.h"
 
 #include <archive.h>
 #include <inttypes.h>
@@ -87,25 +88,25 @@ static const char *join_lines(struct arena *arena, char *const *lines, size_t co
 }
 
 /* Returns all xattrs as one text, sorted; NULL without memory. */
-static const char *xattrs_of(struct arena *arena, struct archive_entry *header, const char *like)
+static const char *xattrs_of(struct listing *l, struct archive_entry *header, const char *like)
 {
     const char *name;
     const void *value;
-    size_t size, count = 0, want = (size_t)archive_entry_xattr_reset(header);
-    char **lines = want ? calloc(want, sizeof(*lines)) : NULL;
+    size_t size, count = 0, most = (size_t)archive_entry_xattr_reset(header);
+    char **lines = most ? calloc(most, sizeof(*lines)) : NULL;
+    bool complete = lines != NULL;
 
-    if (!want)
+    if (!most)
         return "";
-    while (lines && count < want &&
-           archive_entry_xattr_next(header, &name, &value, &size) == ARCHIVE_OK) {
-        if (!(lines[count] = xattr_line(name, value, size)))
-            break;
-        count++;
+    while (complete && archive_entry_xattr_next(header, &name, &value, &size) == ARCHIVE_OK) {
+        if (l->unlabelled && wire_xattr_is_of_host(name))
+            continue;
+        complete = (lines[count] = xattr_line(name, value, size)) != NULL;
+        count += complete;
     }
-    bool complete = lines && count == want;
     if (complete)
         qsort(lines, count, sizeof(*lines), compare_text);
-    const char *text = complete ? join_lines(arena, lines, count, like) : NULL;
+    const char *text = complete ? join_lines(&l->arena, lines, count, like) : NULL;
     while (count > 0)
         free(lines[--count]);
     free(lines);
@@ -134,7 +135,7 @@ static int read_inode(struct listing *l, struct archive_entry *header, struct er
         i->size = (uint64_t)archive_entry_size(header);
     else if (S_ISCHR(i->mode) || S_ISBLK(i->mode))
         i->size = archive_entry_rdev(header);
-    i->xattrs = xattrs_of(&l->arena, header, like ? like->xattrs : NULL);
+    i->xattrs = xattrs_of(l, header, like ? like->xattrs : NULL);
     if (S_ISLNK(i->mode) && target)
         i->symlink = keep_text(&l->arena, target, strlen(target), like ? like->symlink : NULL);
     return i->xattrs && i->symlink ? 0 : err_nomem(err);
@@ -323,8 +324,8 @@ static int resolve_links(struct listing *l, struct err *err)
     return 0;
 }
 
-struct listing *listing_new(const struct image *image, const struct merged_options *options,
-                            const struct listing *like, struct err *err)
+static struct listing *list(const struct image *image, const struct merged_options *options,
+                            const struct listing *like, bool unlabelled, struct err *err)
 {
     static const struct entry_sink_ops ops = {.entry = put_entry, .data = put_data};
     _cleanup_listing_ struct listing *l = calloc(1, sizeof(*l));
@@ -336,6 +337,7 @@ struct listing *listing_new(const struct image *image, const struct merged_optio
     }
     l->base.ops = &ops;
     l->like = like;
+    l->unlabelled = unlabelled;
     l->lone_root = options->semantics != SEMANTICS_OVERLAY;
     l->hash = sha256_new(err);
     if (!l->hash)
@@ -344,9 +346,22 @@ struct listing *listing_new(const struct image *image, const struct merged_optio
     if (result == MERGE_NEEDS_INDEX) {
         struct merged_options again = *options;
         again.indexed = true;
-        return listing_new(image, &again, like, err);
+        return list(image, &again, like, unlabelled, err);
     }
     if (result == MERGE_FAILED || finish_record(l, err) < 0 || resolve_links(l, err) < 0)
         return NULL;
     return steal_ptr(&l);
+}
+
+struct listing *listing_new(const struct image *image, const struct merged_options *options,
+                            const struct listing *like, struct err *err)
+{
+    return list(image, options, like, false, err);
+}
+
+struct listing *listing_new_unlabelled(const struct image *image,
+                                       const struct merged_options *options,
+                                       const struct listing *like, struct err *err)
+{
+    return list(image, options, like, true, err);
 }

@@ -29,6 +29,7 @@ struct listing {
     struct entry_sink base;
     struct arena arena;
     const struct listing *like; /* or NULL */
+    bool unlabelled;            /* without attributes that are the host's */
     bool lone_root;             /* a root that the other image does not describe is a difference */
     struct record *records;
     size_t count, cap;

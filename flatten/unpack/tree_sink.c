@@ -66,7 +66,8 @@ static void put_xattrs(struct tree_sink *s, struct archive_entry *header)
     buf_truncate(&s->xattrs, 0);
     archive_entry_xattr_reset(header);
     while (archive_entry_xattr_next(header, &name, &value, &size) == ARCHIVE_OK)
-        wire_put_xattr(&s->xattrs, name, value, size);
+        if (!wire_xattr_is_of_host(name))
+            wire_put_xattr(&s->xattrs, name, value, size);
 }
 
 static bool is_device(unsigned mode)

@@ -14,9 +14,9 @@ int unpack_verify(const struct image *image, const struct merged_options *option
     _cleanup_fd_ int owned = walk;
     struct image_tree tree = {.fd = walk, .still = always_there};
     const struct image written = {.tree = &tree};
-    _cleanup_listing_ struct listing *before = listing_new(image, &of_image, NULL, err);
+    _cleanup_listing_ struct listing *before = listing_new_unlabelled(image, &of_image, NULL, err);
     _cleanup_listing_ struct listing *after =
-        before ? listing_new(&written, &of_directory, before, err) : NULL;
+        before ? listing_new_unlabelled(&written, &of_directory, before, err) : NULL;
 
     if (!after)
         return err_wrap(err, "--verify");

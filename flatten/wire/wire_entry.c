@@ -133,6 +133,11 @@ void wire_put_xattr(struct buf *xattrs, const char *name, const void *value, siz
         buf_append(xattrs, value, size);
 }
 
+bool wire_xattr_is_of_host(const char *name)
+{
+    return strcmp(name, "security.selinux") == 0;
+}
+
 int wire_xattr_next(struct wire_entry *e, const char **name, const void **value, size_t *size,
                     struct err *err)
 {

@@ -164,12 +164,6 @@ static int leave_directory(struct walk *w, struct err *err)
 
 /* ---- attributes ---- */
 
-/* The labels of the host's SELinux policy are no part of an image. */
-static bool is_of_host(const char *name)
-{
-    return strcmp(name, "security.selinux") == 0;
-}
-
 static int add_xattr(struct walk *w, const char *file, const char *name, struct err *err)
 {
     buf_truncate(&w->value, 0);
@@ -195,7 +189,7 @@ static int read_xattrs(struct walk *w, const char *file, struct err *err)
     if (size < 0)
         return errno == ENOTSUP ? 0 : err_sys(err, "its extended attributes");
     for (const char *name = room; name < room + size; name += strlen(name) + 1)
-        if (!is_of_host(name) && add_xattr(w, file, name, err) < 0)
+        if (!wire_xattr_is_of_host(name) && add_xattr(w, file, name, err) < 0)
             return -1;
     return buf_check(&w->xattrs, err);
 }

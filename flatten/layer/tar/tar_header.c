@@ -7,6 +7,7 @@ enum { BLOCK = 512, MODE_AT = 100, MODE_LEN = 8, SIZE_AT = 124, SIZE_LEN = 12, T
 
 static const char schily[] = "SCHILY.xattr.";
 static const char libarchive[] = "LIBARCHIVE.xattr.";
+static const char label[] = "RHT.security.selinux";
 
 /* A record of a PAX header: "LEN KEY=VALUE\n". */
 struct record {
@@ -87,7 +88,7 @@ static uint64_t parse_decimal(const char *text, size_t len)
 
 /* Facts of an entry's PAX records that libarchive does not show. */
 struct pax_notes {
-    bool foreign; /* there are xattrs in libarchive's own form */
+    bool foreign; /* there are xattrs of which engines do not know the form */
     bool before;  /* mtime is before 1970 */
     bool sized;   /* there is a size, which is not that of the header: */
     uint64_t size;
@@ -97,7 +98,7 @@ static int check_record(const struct record *r, struct pax_notes *notes, struct 
 {
     if ((key_is(r, "path") || key_is(r, "linkpath")) && memchr(r->value, '\0', r->value_len))
         return err_set(err, ERR_FORMAT, "a PAX %.*s contains a NUL byte", (int)r->key_len, r->key);
-    notes->foreign = notes->foreign || key_starts(r, libarchive);
+    notes->foreign = notes->foreign || key_starts(r, libarchive) || key_is(r, label);
     if (key_is(r, "mtime"))
         notes->before = r->value_len > 0 && r->value[0] == '-';
     if (key_is(r, "size")) {

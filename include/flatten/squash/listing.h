@@ -19,6 +19,11 @@ struct listing;
 struct listing *listing_new(const struct image *image, const struct merged_options *options,
                             const struct listing *like, struct err *err) must_check;
 
+/* The same, without the attributes that an unpacked tree does not have (wire_xattr_is_of_host). */
+struct listing *listing_new_unlabelled(const struct image *image,
+                                       const struct merged_options *options,
+                                       const struct listing *like, struct err *err) must_check;
+
 /* Frees the listing; `like` stays. */
 void listing_free(struct listing *l);
 

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct wire_entry {
@@ -50,6 +51,9 @@ int wire_decode_entry(const struct buf *message, struct wire_entry *out,
 
 /* Appends an extended attribute to those that will be an entry's `xattrs`. */
 void wire_put_xattr(struct buf *xattrs, const char *name, const void *value, size_t size);
+
+/* Returns true for security.selinux, the label by the host's policy: no walk and no tree has it. */
+bool wire_xattr_is_of_host(const char *name);
 
 /*
  * Takes the next attribute of the entry, by moving its `xattrs`. Returns 1, 0 after the last one,

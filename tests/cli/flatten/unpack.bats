@@ -84,6 +84,8 @@ with tarfile.open(fileobj=raw, mode="w", format=tarfile.PAX_FORMAT) as out:
     member(out, "pipe", tarfile.FIFOTYPE)
     cap = bytes.fromhex("0100000200040000000000000000000000000000").decode("latin-1")
     member(out, "ping", data=b"p", mode=0o755, pax_headers={"SCHILY.xattr.security.capability": cap})
+    member(out, "label", pax_headers={"SCHILY.xattr.security.selinux": "a:b:c:s0", "SCHILY.xattr.user.x": "1"})
+    member(out, "label-of-tar", pax_headers={"RHT.security.selinux": "a:b:c:s0"})
 tar = raw.getvalue()
 os.makedirs("lay/blobs/sha256")
 def blob(data):
@@ -110,6 +112,9 @@ END
     [ "$(stat -c '%F %t,%T' out/null)" = "character special file 1,3" ]
     [ -p out/pipe ]
     getfattr -n security.capability out/ping
+    # A label is the host's.
+    [ "$(getfattr -m - out/label | grep -v '^#')" = user.x ]
+    [ "$(getfattr -m - out/label-of-tar)" = "" ]
     # An artefact whose layers are tars is unpacked as well, and no other.
     ok unpack --verify oci:lay:model artefact
     same_tree out artefact

@@ -20,7 +20,8 @@
  *  - type '0' is a file, even if its name ends in '/' (only type NUL, of v7, is then a directory);
  *  - the mode is 12 bits of the header, as chmod(2) takes them, whatever an ACL says;
  *  - a symbolic link's target is that of its PAX record, even if the header has none;
- *  - extended attributes are those of SCHILY.xattr records, not of LIBARCHIVE.xattr.
+ *  - extended attributes are those of SCHILY.xattr records, not of LIBARCHIVE.xattr, and not the
+ *    label of RHT.security.selinux.
  * *stored gets the size of the content that the archive has behind these bytes, which is not that
  * of a sparse file. A map in front of the content (PAX 1.0) is part of the bytes.
  */

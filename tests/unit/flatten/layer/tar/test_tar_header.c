@@ -93,11 +93,41 @@ static void a_mode_may_be_written_in_other_ways(void **state)
     check_mode("f", '0', "\x80\x01\x02\x03\x04\x05\x81\xa4", 0644);
 }
 
+static void look_at_xattrs(struct archive_entry *e, const void *ctx)
+{
+    const char *name;
+    const void *value;
+    size_t size;
+
+    (void)ctx;
+    assert_int_equal(archive_entry_xattr_reset(e), 1);
+    assert_int_equal(archive_entry_xattr_next(e, &name, &value, &size), ARCHIVE_OK);
+    assert_string_equal(name, "user.x");
+    assert_int_equal(size, 1);
+    assert_memory_equal(value, "2", 1);
+}
+
+static void xattrs_are_those_of_which_engines_know_the_form(void **state)
+{
+    static const char *const others[] = {"LIBARCHIVE.xattr.user.y", "RHT.security.selinux"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+        _cleanup_buf_ struct buf tar = BUF_INIT, records = BUF_INIT;
+        put_record(&records, others[i], "MQ==");
+        put_record(&records, "SCHILY.xattr.user.x", "2");
+        put_extended(&tar, &records);
+        put_header(&tar, "f", '0', "0000644", 0);
+        read_entry(&tar, look_at_xattrs, NULL);
+    }
+}
+
 UNIT_SUITE(test_tar_header)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_mode_is_the_headers_whatever_an_acl_says),
         cmocka_unit_test(a_mode_may_be_written_in_other_ways),
+        cmocka_unit_test(xattrs_are_those_of_which_engines_know_the_form),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
