@@ -2,7 +2,7 @@
 
 #include "base/hash.h"
 #include "flatten/merge/tree/array.h"
-#include "flatten/merge/tree/symlink_budget.h"
+#include "flatten/merge/tree/tree_walk.h"
 
 #include <string.h>
 
@@ -121,51 +121,23 @@ void finder_claim(struct finder *f, uint32_t owner, uint32_t node)
     *holder = owners_stronger(f->out, *holder, owner);
 }
 
-static uint32_t walk_path(struct finder *f, uint32_t at, const char *path, size_t len, bool follow,
-                          struct symlink_budget *links);
-
-/* Recurses through walk_path: no deeper than the budget has links. */
-static uint32_t walk_name(struct finder *f, uint32_t dir, const char *name, size_t len, bool follow,
-                          struct symlink_budget *links)
+/* Returns the target of the symbolic link at the node, within what may still be followed. */
+static const char *spend_target(void *ctx, uint32_t node)
 {
+    struct finder *f = ctx;
     const struct owner_source *s = f->source;
-    uint32_t node = tree_find(s->tree, dir, name, len);
-    struct err ignored;
+    const char *target = s->is_dir(s->ctx, node) ? NULL : s->link(s->ctx, node);
+    size_t len = target ? strlen(target) : 0;
 
-    if (node == TREE_NONE || !follow || s->is_dir(s->ctx, node))
-        return node;
-    const char *target = s->link(s->ctx, node);
-    if (!target)
-        return node;
-    size_t target_len = strlen(target);
-    if (target_len >= f->left || symlink_budget_spend(links, target_len, &ignored) < 0)
-        return TREE_NONE;
-    f->left -= target_len;
-    return walk_path(f, dir, target, target_len, true, links);
-}
-
-static uint32_t walk_path(struct finder *f, uint32_t at, const char *path, size_t len, bool follow,
-                          struct symlink_budget *links)
-{
-    const char *end = path + len;
-
-    if (len > 0 && *path == '/')
-        at = TREE_ROOT;
-    while (path < end && at != TREE_NONE) {
-        const char *slash = memchr(path, '/', (size_t)(end - path));
-        size_t name = (size_t)((slash ? slash : end) - path);
-        if (name == 2 && path[0] == '.' && path[1] == '.')
-            at = at == TREE_ROOT ? at : tree_parent(f->source->tree, at);
-        else if (name > 1 || (name == 1 && path[0] != '.'))
-            at = walk_name(f, at, path, name, follow || slash, links);
-        path += name + (slash != NULL);
-    }
-    return at;
+    if (!target || len >= f->left)
+        return NULL;
+    f->left -= len;
+    return target;
 }
 
 uint32_t finder_walk(struct finder *f, uint32_t from, const char *path, size_t len, bool follow)
 {
-    struct symlink_budget links = {0};
+    const struct tree_links links = {spend_target, f};
 
-    return walk_path(f, from, path, len, follow, &links);
+    return tree_walk(f->source->tree, &links, from, path, len, follow);
 }

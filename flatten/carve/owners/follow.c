@@ -32,12 +32,11 @@ static void follow_link(struct finder *f, uint32_t node)
 
     if (!target)
         return;
-    size_t len = strlen(target);
     bool alternative = is_alternative(f, node, target);
-    if ((!alternative && strchr(target, '/')) || len >= f->left)
+    if (!alternative && strchr(target, '/'))
         return;
-    f->left -= len;
-    uint32_t end = finder_walk(f, dir, target, len, true);
+    struct node_name name = finder_name(f, node);
+    uint32_t end = finder_walk(f, dir, name.text, name.len, true);
     if (end != TREE_NONE && !s->is_dir(s->ctx, end) &&
         (alternative || tree_parent(s->tree, end) == dir))
         f->out->by_node[node] = f->out->by_node[end];

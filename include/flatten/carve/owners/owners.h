@@ -99,7 +99,7 @@ struct owner_source {
     /* Reads `len` bytes at `offset` of the regular file at the node, all within its size. */
     int (*read)(void *ctx, uint32_t node, uint64_t offset, void *data, size_t len, struct err *err);
     bool (*is_dir)(void *ctx, uint32_t node);
-    /* Returns the target of the symbolic link at the node, or NULL. */
+    /* Returns the target of the symbolic link at the node, valid until the next call; or NULL. */
     const char *(*link)(void *ctx, uint32_t node);
     void *ctx;
 };

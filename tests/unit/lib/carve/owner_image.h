@@ -20,6 +20,7 @@ struct owner_image {
     struct owner_file *files; /* by node */
     size_t cap;
     uint64_t bytes_read;
+    char *target; /* of the last link that was asked for */
 };
 
 static inline int64_t owner_image_size(void *ctx, uint32_t node)
@@ -55,11 +56,14 @@ static inline bool owner_image_is_dir(void *ctx, uint32_t node)
     return image->files[node].kind == FILE_DIR;
 }
 
+/* A target is gone when the next one is asked for. */
 static inline const char *owner_image_link(void *ctx, uint32_t node)
 {
-    const struct owner_image *image = ctx;
+    struct owner_image *image = ctx;
 
-    return image->files[node].kind == FILE_LINK ? image->files[node].text : NULL;
+    free(image->target);
+    image->target = image->files[node].kind == FILE_LINK ? strdup(image->files[node].text) : NULL;
+    return image->target;
 }
 
 static inline struct owner_source owner_image_source(struct owner_image *image)
@@ -77,6 +81,7 @@ static inline void owner_image_clear(struct owner_image *image)
     if (image->tree)
         tree_free(image->tree);
     free(image->files);
+    free(image->target);
     *image = (struct owner_image){0};
 }
 

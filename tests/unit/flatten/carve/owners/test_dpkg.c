@@ -46,6 +46,25 @@ static void test_merged_usr(void **state)
     assert_owner(&image, &owners, "bin", "-");
 }
 
+/* The target of the first link has links itself. */
+static void test_links_on_the_way_of_a_link(void **state)
+{
+    _cleanup_owner_image_ struct owner_image image = {0};
+    _cleanup_owners_ struct owners owners = {0};
+
+    (void)state;
+    owner_image_symlink(&image, "lib64", "lib/x64/../x64");
+    owner_image_symlink(&image, "lib", "usr/lib");
+    owner_image_symlink(&image, "usr/lib/x64", "../share/./libraries/of/this/machine");
+    owner_image_file(&image, "var/lib/dpkg/info/a.list", "/lib64/f\n/lib/x64/g\n");
+    owner_image_files(&image, "usr/share/libraries/of/this/machine/f",
+                      "usr/share/libraries/of/this/x64/f", "usr/share/libraries/of/this/machine/g");
+    find_owners(&image, &owners);
+    assert_owner(&image, &owners, "usr/share/libraries/of/this/x64/f", "dpkg a");
+    assert_owner(&image, &owners, "usr/share/libraries/of/this/machine/g", "dpkg a");
+    assert_owner(&image, &owners, "usr/share/libraries/of/this/machine/f", "-");
+}
+
 /* Both packages list the path; the diverter's own file is at it. */
 static void test_diversions(void **state)
 {
@@ -126,8 +145,11 @@ static void test_alternatives(void **state)
 UNIT_SUITE(test_dpkg)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists),        cmocka_unit_test(test_merged_usr),
-        cmocka_unit_test(test_diversions),   cmocka_unit_test(test_status_d),
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_merged_usr),
+        cmocka_unit_test(test_links_on_the_way_of_a_link),
+        cmocka_unit_test(test_diversions),
+        cmocka_unit_test(test_status_d),
         cmocka_unit_test(test_alternatives),
     };
 
