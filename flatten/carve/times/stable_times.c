@@ -3,6 +3,7 @@
 #include "flatten/carve/owners/python_source.h"
 #include "flatten/carve/spool/spool.h"
 #include "flatten/carve/times/python_pairs.h"
+#include "flatten/merge/tree/tree_walk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ struct taking {
     const struct identity_stamp **wanted; /* by record: the previous version's; NULL: none */
     uint32_t *group; /* by record: one that takes its time with it; of a group's first itself */
     bool *refused;   /* by record: the group of which it is the first takes no time */
+    struct buf link; /* the target of a symbolic link */
 };
 
 static void taking_clear(struct taking *t)
@@ -23,6 +25,7 @@ static void taking_clear(struct taking *t)
     free(t->wanted);
     free(t->group);
     free(t->refused);
+    buf_free(&t->link);
 }
 
 static int taking_init(struct taking *t, struct err *err)
@@ -125,27 +128,67 @@ static bool would_outdate(const struct identity_stamp *now, const struct identit
     return time == (uint32_t)now->seconds && time != (uint32_t)then->seconds;
 }
 
+static const char *link_target(void *ctx, uint32_t node)
+{
+    struct taking *t = ctx;
+    const struct spool_record *r = spool_at(t->spool, node);
+    struct err ignored = ERR_INIT;
+
+    return r && S_ISLNK(r->mode) ? spool_target(t->spool, r, &t->link, &ignored) : NULL;
+}
+
+/* Returns the file whose time Python compares where this is the source: it follows links. */
+static const struct spool_record *source_file(struct taking *t, uint32_t source)
+{
+    const struct tree *tree = t->spool->tree;
+    const struct tree_links links = {link_target, t};
+    size_t len;
+    const char *name = tree_name(tree, source, &len);
+    uint32_t end = tree_walk(tree, &links, tree_parent(tree, source), name, len, true);
+    const struct spool_record *r = end == TREE_NONE ? NULL : spool_at(t->spool, end);
+
+    return r && S_ISREG(r->mode) ? r : NULL;
+}
+
+/* Joins a .pyc, which names this time, with its source; it takes no time if that is unknown. */
+static void join_source(struct taking *t, uint32_t compiled, const struct spool_record *source,
+                        uint32_t time)
+{
+    if (!source) {
+        t->refused[first_of(t, compiled)] = true;
+        return;
+    }
+    uint32_t of = (uint32_t)(source - t->spool->records);
+    const struct identity_stamp *then = t->wanted[of];
+    join(t, compiled, of,
+         !then || !t->wanted[compiled] || would_outdate(&t->stamps[of], then, time));
+}
+
+static bool keeps_time(const struct taking *t, const struct spool_record *r)
+{
+    size_t i = (size_t)(r - t->spool->records);
+
+    return t->wanted[i] && same_time(t->wanted[i], &t->stamps[i]);
+}
+
 /* Joins a .pyc with its source, unless that keeps its time anyway. */
 static int join_compiled(struct taking *t, uint32_t node, struct err *err)
 {
     const struct spool *s = t->spool;
     const struct spool_record *r = spool_at(s, node);
-    uint32_t source_node = r ? pyc_source(s->tree, node) : TREE_NONE;
-    const struct spool_record *source = source_node == TREE_NONE ? NULL : spool_at(s, source_node);
+    uint32_t name = r ? pyc_source(s->tree, node) : TREE_NONE;
     unsigned char head[PYC_HEAD];
     uint32_t time;
 
-    if (!source || !S_ISREG(r->mode) || r->size < PYC_HEAD)
+    if (name == TREE_NONE || !spool_at(s, name) || !S_ISREG(r->mode) || r->size < PYC_HEAD)
         return 0;
-    uint32_t compiled = (uint32_t)(r - s->records), of = (uint32_t)(source - s->records);
-    const struct identity_stamp *then = t->wanted[of];
-    if (then && same_time(then, &t->stamps[of]))
+    const struct spool_record *source = source_file(t, name);
+    if (source && keeps_time(t, source))
         return 0;
     if (spool_read(s, r, 0, head, sizeof(head), err) < 0)
         return -1;
     if (pyc_time(head, &time))
-        join(t, compiled, of,
-             !then || !t->wanted[compiled] || would_outdate(&t->stamps[of], then, time));
+        join_source(t, (uint32_t)(r - s->records), source, time);
     return 0;
 }
 

@@ -95,6 +95,18 @@ static void put_link(struct spool *s, const char *path, const char *target)
     assert_works(entry_sink_entry(&s->base, header, &err), err);
 }
 
+static void put_symlink(struct spool *s, const char *path, const char *target)
+{
+    _cleanup_entry_ struct archive_entry *header = archive_entry_new();
+    struct err err = ERR_INIT;
+
+    archive_entry_set_pathname(header, path);
+    archive_entry_set_mode(header, S_IFLNK | 0777);
+    archive_entry_set_mtime(header, 7, 0);
+    archive_entry_set_symlink(header, target);
+    assert_works(entry_sink_entry(&s->base, header, &err), err);
+}
+
 static void add_entry(struct fixture *f, uint32_t node, uint16_t layer, enum layout_kind kind,
                       const struct layout_identity *identity)
 {
@@ -305,6 +317,34 @@ static void test_a_pyc_of_a_hash_is_free(void **state)
     assert_int_equal(time_of(f, "__pycache__/gone.cpython-311.pyc"), THEN);
 }
 
+/* Python compares the time of the file that a link leads to. */
+static void test_a_source_behind_links(void **state)
+{
+    struct fixture *f = *state;
+    struct spool *const both[] = {f->then, f->now};
+
+    for (int i = 0; i < 2; i++) {
+        int64_t time = i ? NOW : THEN;
+        put_file(both[i], "share/m.py", time, "1");
+        put_file(both[i], "share/n.py", time, "1");
+        put_symlink(both[i], "to", "share");
+        put_symlink(both[i], source, "to/m.py");
+        put_pyc(both[i], compiled, time, 0, NOW);
+        /* This one is used in no version, so both take their times. */
+        put_symlink(both[i], "n.py", "/to/n.py");
+        put_pyc(both[i], "__pycache__/n.cpython-311.pyc", time, 0, 7);
+        put_symlink(both[i], "gone.py", "share/gone");
+        put_pyc(both[i], "__pycache__/gone.cpython-311.pyc", time, 0, 7);
+    }
+    list_previous(f);
+    take(f);
+    assert_int_equal(time_of(f, "share/m.py"), NOW);
+    assert_int_equal(time_of(f, compiled), NOW);
+    assert_int_equal(time_of(f, "share/n.py"), THEN);
+    assert_int_equal(time_of(f, "__pycache__/n.cpython-311.pyc"), THEN);
+    assert_int_equal(time_of(f, "__pycache__/gone.cpython-311.pyc"), NOW);
+}
+
 #define TIMES_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_SUITE(test_stable_times)
@@ -316,6 +356,7 @@ UNIT_SUITE(test_stable_times)
         TIMES_TEST(test_a_pyc_and_its_source_take_both_or_neither),
         TIMES_TEST(test_one_other_pyc_keeps_all_of_a_source),
         TIMES_TEST(test_a_pyc_of_a_hash_is_free),
+        TIMES_TEST(test_a_source_behind_links),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
