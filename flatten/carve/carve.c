@@ -91,7 +91,10 @@ static void tell_like(const struct carving *c)
                    "it was never carved: its layers are kept as they are, or not at all");
     if (c->like.kept == 0)
         carve_tell(c->options, "--like",
-                   "no layer of it is kept: too few of its files are the same");
+                   spool_at(c->tree.spool, TREE_ROOT)
+                       ? "no layer of it is kept: too few of its files are the same"
+                       : "no layer of it is kept: too few of its files are the same, or only its "
+                         "layers describe the root directory");
 }
 
 static int make_layout(struct carving *c, const struct layout_input *in, struct err *err)

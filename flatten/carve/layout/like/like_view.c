@@ -143,6 +143,14 @@ static void raise_floor(struct like_view *v, uint32_t node, unsigned floor)
         v->floor[node] = (uint16_t)floor;
 }
 
+/* False if the new version has no header of the root: no layer can take back an older one. */
+static bool describes_root(const struct like_view *v)
+{
+    const struct layout_identity *root = &v->identities[TREE_ROOT];
+
+    return root->part[0] || root->part[1];
+}
+
 static void add_dir(struct like_view *v, uint32_t entry, uint16_t layer)
 {
     const struct layout_entry *e = &v->previous->entries[entry];
@@ -150,7 +158,7 @@ static void add_dir(struct like_view *v, uint32_t entry, uint16_t layer)
 
     if (again && v->kind[e->node] != LAYOUT_DIR)
         v->unsound[layer - 1] = true;
-    if (opaque && e->node == TREE_ROOT)
+    if (e->node == TREE_ROOT && (opaque || (v->identities && !describes_root(v))))
         v->unsound[layer - 1] = true;
     if (again && !opaque && v->newest[e->node] != LIKE_IMPLIED)
         v->unsound[layer - 1] = true;

@@ -33,7 +33,8 @@ enum layout_kind { LAYOUT_FILE, LAYOUT_DIR, LAYOUT_WHITEOUT, LAYOUT_OPAQUE };
 /*
  * An entry of a previous layer. A layer has at most one entry for a path (a directory may also be
  * opaque), nothing below a file or a whiteout, and no opaque root: one that breaks this is not
- * kept, as engines disagree about it. Directories need not have entries.
+ * kept, as engines disagree about it; nor is one with an entry of the root if the new version has
+ * none, whose identity is zero. Directories need not have entries.
  */
 struct layout_entry {
     struct layout_identity identity; /* of files and directories */
@@ -82,7 +83,7 @@ struct layout_like_options {
 enum layout_fate {
     LAYOUT_KEPT,
     LAYOUT_STATE,   /* it is the state layer, which is made anew */
-    LAYOUT_UNSOUND, /* engines disagree about it (struct layout_entry) */
+    LAYOUT_UNSOUND, /* not to be shown as it is (struct layout_entry) */
     LAYOUT_UNUSED,  /* no file of it shows any more */
     LAYOUT_DEAD,    /* too many of its bytes are dead */
     LAYOUT_MANY,    /* the layers were too many */

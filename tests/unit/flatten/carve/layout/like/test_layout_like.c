@@ -49,8 +49,11 @@ struct tiny_entry {
     uint64_t identity, bytes;
 };
 
-/* The new version has the directory a and the files a/b and c, with their numbers as identities. */
-static void plan_tiny(const struct tiny_entry *list, size_t count,
+/*
+ * The new version has the directory a and the files a/b and c, with their numbers as identities,
+ * and a root of identity 9, or 0: without a header.
+ */
+static void plan_tiny(const struct tiny_entry *list, size_t count, uint64_t root,
                       const struct layout_like_options *options, struct layout_like *out)
 {
     static const uint8_t is_dir[TINY_NODES] = {1, 1, 0, 0};
@@ -59,7 +62,7 @@ static void plan_tiny(const struct tiny_entry *list, size_t count,
                                  {OWNER_UNOWNED, TIER_STATE, state, NULL}};
     struct owners owners = {.list = owner_list, .count = 2};
     static const struct layout_file files[] = {{FILE_B, 0, 1000}, {FILE_C, 0, 1000}};
-    struct layout_identity identities[TINY_NODES] = {{{9}}, {{DIR_A}}, {{FILE_B}}, {{FILE_C}}};
+    struct layout_identity identities[TINY_NODES] = {{{root}}, {{DIR_A}}, {{FILE_B}}, {{FILE_C}}};
     struct layout_previous_layer layers[3] = {{0}, {0}, {.state = true}};
     struct layout_entry entries[8] = {0};
     struct err err = ERR_INIT;
@@ -153,9 +156,26 @@ static void test_fates(void **state)
     for (size_t i = 0; i < sizeof(fates) / sizeof(*fates); i++) {
         const struct layout_like_options options = {.max_dead = fates[i].max_dead, .max_probes = 9};
         _cleanup_layout_like_ struct layout_like plan = {0};
-        plan_tiny(fates[i].entries, fates[i].count, &options, &plan);
+        plan_tiny(fates[i].entries, fates[i].count, 9, &options, &plan);
         if (plan.fates[fates[i].layer] != fates[i].fate)
             fail_msg("row %zu: fate %u", i, plan.fates[fates[i].layer]);
+    }
+}
+
+/* Nothing takes back the header that a layer has of the root. */
+static void test_a_root_without_header(void **state)
+{
+    static const struct tiny_entry entries[] = {{0, ROOT, LAYOUT_DIR, 8, 0},
+                                                {0, FILE_B, LAYOUT_FILE, FILE_B, 1000},
+                                                {1, FILE_C, LAYOUT_FILE, FILE_C, 1000}};
+    const struct layout_like_options options = {.max_dead = 1, .max_probes = 9};
+
+    (void)state;
+    for (uint64_t root = 0; root < 2; root++) {
+        _cleanup_layout_like_ struct layout_like plan = {0};
+        plan_tiny(entries, 3, root, &options, &plan);
+        assert_int_equal(plan.fates[0], root ? LAYOUT_KEPT : LAYOUT_UNSOUND);
+        assert_int_equal(plan.fates[1], LAYOUT_KEPT);
     }
 }
 
@@ -266,9 +286,8 @@ static void test_links(void **state)
 UNIT_SUITE(test_layout_like)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lineages),
-        cmocka_unit_test(test_foreign_layers),
-        cmocka_unit_test(test_fates),
+        cmocka_unit_test(test_lineages), cmocka_unit_test(test_foreign_layers),
+        cmocka_unit_test(test_fates),    cmocka_unit_test(test_a_root_without_header),
         cmocka_unit_test(test_links),
     };
 
