@@ -357,6 +357,20 @@ static int make_once(struct filling *f, bool force, struct err *err)
     return renumber(f->g, f->out, order, count, err) < 0 ? -1 : 1;
 }
 
+/* Returns false if the layers cannot suffice: files above the cap have one each. */
+static bool may_suffice(const struct layout_groups *g, uint64_t cap, size_t layers)
+{
+    uint64_t rest = g->total;
+    size_t above = 0;
+
+    for (uint32_t i = 0; i < g->starts[g->in->owners->count]; i++) {
+        uint64_t bytes = g->in->files[g->sorted[i]].bytes;
+        above += bytes > cap;
+        rest -= bytes > cap ? bytes : 0;
+    }
+    return above < layers && cap >= rest / (layers - above);
+}
+
 int layout_bins_make(struct layout_groups *g, const struct layout_wishes *wishes,
                      struct layout_bins *out, struct err *err)
 {
@@ -364,7 +378,7 @@ int layout_bins_make(struct layout_groups *g, const struct layout_wishes *wishes
     int rc = 0;
 
     *out = (struct layout_bins){0};
-    while (f.cap < g->total / wishes->layers)
+    while (!may_suffice(g, f.cap, wishes->layers))
         f.cap *= 2;
     while (rc == 0) {
         rc = make_once(&f, f.cap >= g->total, err);

@@ -75,6 +75,26 @@ static void test_cap(void **state)
     sample_free(s);
 }
 
+/* What no cap can divide does not raise it: of 60 layers few are needed. */
+static void test_huge_files_raise_no_cap(void **state)
+{
+    struct sample *s = sample_new();
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++)
+        sample_addf(s, 0, 30000, "huge/%u", i);
+    for (unsigned i = 0; i < 50; i++)
+        sample_addf(s, 0, 100, "d%u/%u", i / 5, i);
+    _cleanup_layout_ struct layout l = sample_layout(s, 1000, 0);
+    assert_in_range(l.count, 3 + 5, 3 + 20);
+    for (size_t i = 0; i < l.count; i++)
+        assert_true(l.layers[i].bytes <= 1000 || l.layers[i].files == 1);
+    /* Where the layers are few, it is raised. */
+    _cleanup_layout_ struct layout few = sample_layout(s, 1000, 4);
+    assert_in_range(few.count, 1, 4);
+    sample_free(s);
+}
+
 /* A flat directory above the cap is cut by hash: names that come and go move nothing else. */
 static void test_flat(void **state)
 {
@@ -199,10 +219,15 @@ static void test_hostile_names(void **state)
 UNIT_SUITE(test_layout)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tiers),         cmocka_unit_test(test_cap),
-        cmocka_unit_test(test_flat),          cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_empty),         cmocka_unit_test(test_dirs_of_state),
-        cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_large_files_stay_alone),
+        cmocka_unit_test(test_tiers),
+        cmocka_unit_test(test_cap),
+        cmocka_unit_test(test_huge_files_raise_no_cap),
+        cmocka_unit_test(test_flat),
+        cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_dirs_of_state),
+        cmocka_unit_test(test_hostile_names),
+        cmocka_unit_test(test_large_files_stay_alone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
