@@ -75,7 +75,7 @@ static void test_cap(void **state)
     sample_free(s);
 }
 
-/* What no cap can divide does not raise it: of 60 layers few are needed. */
+/* The cap is not raised for files above it: of 60 layers few are needed. */
 static void test_huge_files_raise_no_cap(void **state)
 {
     struct sample *s = sample_new();
