@@ -5,7 +5,8 @@
 #define FIELD(name) offsetof(struct squash_command, name)
 static const struct option_spec carve_options[] = {
     {"layers", 0, OPTION_NUMBER, FIELD(layers), "N", NULL,
-     "how many layers to make at most; by default 60"},
+     "how many layers to make at most, by default 60; without --layer-size, layers are as small as "
+     "so many allow"},
     {"layer-size", 0, OPTION_TEXT, FIELD(layer_size), "SIZE", NULL,
      "the most bytes of a layer before it is compressed, as in 256m; by default 512m; a larger "
      "file has a layer of its own"},
