@@ -4,6 +4,7 @@
 #include "flatten/carve/carve_tree.h"
 #include "flatten/carve/inventory_list.h"
 #include "flatten/carve/previous.h"
+#include "flatten/layer/verifier.h"
 #include "flatten/squash/describe_image.h"
 
 #include <stdlib.h>
@@ -142,13 +143,28 @@ static int take_inventory(struct carving *c, const char *text, bool *done, struc
     return !*done && err->kind == ERR_SYSTEM ? -1 : 0;
 }
 
+/* Replaces an error about content by its cause, if a layer is not what its digest says. */
+static void explain_content(struct image *like, struct err *err)
+{
+    struct err cause = ERR_INIT;
+
+    if (err->kind != ERR_FORMAT && err->kind != ERR_LIMIT && err->kind != ERR_UNSUPPORTED)
+        return;
+    _cleanup_verifier_ struct verifier *v = verifier_new(like, &cause);
+    if (v && verifier_finish(v, &cause) < 0 && cause.kind == ERR_DIGEST)
+        *err = cause;
+}
+
 static int read_layers(struct carving *c, struct image *like, struct err *err)
 {
     for (size_t i = 0; i < like->layer_count; i++)
         if (like->layers[i].fd < 0 && like->layers[i].store &&
             layer_fetch(&like->layers[i], err) < 0)
             return -1;
-    return previous_read(like, c->tree.spool->tree, c->tree.stamps, &c->previous, err);
+    if (previous_read(like, c->tree.spool->tree, c->tree.stamps, &c->previous, err) == 0)
+        return 0;
+    explain_content(like, err);
+    return -1;
 }
 
 /* Reads no layer of a previous version that was opened without them, if its inventory suffices. */

@@ -107,6 +107,7 @@ out.tar" ]
     for _ in 1 2 3 4 5 6 7 8; do
         fails 6 "layer 2: content is sha256:" -q "oci:$IMAGES/bad-header" oci:x
     done
+    fails 6 "--like: layer 2: content is sha256:" carve "--like=oci:$IMAGES/bad-header" "oci:$IMAGES/layout" oci:x
     [ -z "$(ls -A)" ]
 }
 
