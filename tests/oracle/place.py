@@ -23,7 +23,6 @@ import images
 PARALLEL = 4  # dockerd and flatten wait for one another and for the disk
 
 KNOWN = {
-    "xattr-rht-selinux": "the label is the host's, and left out",
     "overlay-opaque-xattr": "the kernel acts on the attribute, as it does for a container",
     "overlay-redirect-xattr": "the kernel acts on the attribute, as it does for a container",
     "wh-dir-component": "a name that is a whiteout in a layer is refused, with another message",
