@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Each returns the time since some moment in the past. */
+/* Each returns the time since a moment that is the same for the whole host, in its unit. */
 int64_t clock_ns(void);
 int64_t clock_ms(void);
 double clock_seconds(void);

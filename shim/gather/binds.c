@@ -388,6 +388,7 @@ static int gather_root(struct gather *g, struct bind_wish *wish)
     const char *path = json_text(json_path(g->spec->root, "root", "path", NULL));
     const struct spec_mount root = {.destination = "/", .source = path, .bind = true};
     _cleanup_fd_ int fd = targets_root(g->spec, g->bundle);
+    int failure = errno;
     struct err why = ERR_INIT;
     struct stat st;
 
@@ -396,7 +397,7 @@ static int gather_root(struct gather *g, struct bind_wish *wish)
     if (fd < 0 && is_roots_to_make(g, path))
         return 0;
     if (fd < 0) {
-        errno = ENOENT;
+        errno = failure;
         explain_unopened(g, path, &why);
         s->judged = true;
         g->out->root = s;

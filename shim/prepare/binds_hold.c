@@ -39,7 +39,8 @@ static const char *hold_path(const struct bind_source *source, size_t number, st
                         source->found + strspn(source->found, "/"));
 }
 
-/* Makes a directory in `parent` and opens it. Root's tmpfs has no other file system beneath. */
+/* Makes a directory in `parent` and opens it. One that is another file system is an error: EXDEV.
+ */
 static int make_part(int parent, const char *name)
 {
     struct stat above, st;
@@ -54,7 +55,7 @@ static int make_part(int parent, const char *name)
         errno = EXDEV;
         return -1;
     }
-    /* Whatever the umask. */
+    /* The umask of the engine does not count. */
     return made && fchmod(fd, 0755) < 0 ? -1 : steal_fd(&fd);
 }
 

@@ -72,6 +72,15 @@ static void keep_first(int rc, const struct err *why, struct err *first)
         *first = *why;
 }
 
+/* Returns 0, or -1 with the failure that was kept. */
+static int tell_first(const struct err *first, struct err *err)
+{
+    if (first->kind == ERR_NONE)
+        return 0;
+    *err = *first;
+    return -1;
+}
+
 static int trim_records(const struct gc_command *c, const struct policy *policy,
                         struct arena *arena, size_t *count, struct err *err)
 {
@@ -102,10 +111,7 @@ static int trim_volumes(const struct gc_command *c, struct arena *arena, struct 
     keep_first(stage_change_trim(policy, c->dry, &out->copies, &why), &why, &first);
     keep_first(trim_records(c, policy, arena, &out->records, &why), &why, &first);
     keep_first(gc_sources(policy, c->dry, time(NULL), arena, &out->sources, &why), &why, &first);
-    if (first.kind == ERR_NONE)
-        return 0;
-    *err = first;
-    return -1;
+    return tell_first(&first, err);
 }
 
 static void print_sources(const struct gc_command *c, const struct gc_sources *sources,
@@ -210,12 +216,7 @@ static int trim_all(const struct gc_command *c, struct err *err)
     keep_first(trim_trees(c, &limits, &arena, &list, &why), &why, &first);
     keep_first(trim_volumes(c, &arena, &rest, &why), &why, &first);
     keep_first(state_sweep_all(c->dry, &rest.left, &why), &why, &first);
-    if (print_removed(c, &list, &rest, err) < 0)
-        return -1;
-    if (first.kind == ERR_NONE)
-        return 0;
-    *err = first;
-    return -1;
+    return print_removed(c, &list, &rest, err) < 0 ? -1 : tell_first(&first, err);
 }
 
 int command_gc(int argc, char *const argv[], bool *help, struct err *err)

@@ -7,7 +7,7 @@
 
 #include "flatten/merge/tree/tree.h"
 
-/* Where the symbolic links of a tree lead. */
+/* Reads the symbolic links of a tree. */
 struct tree_links {
     /* Returns the target of the symbolic link at the node, valid until the next call; else NULL. */
     const char *(*target)(void *ctx, uint32_t node);

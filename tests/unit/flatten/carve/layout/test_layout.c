@@ -89,7 +89,7 @@ static void test_huge_files_raise_no_cap(void **state)
     assert_in_range(l.count, 3 + 5, 3 + 20);
     for (size_t i = 0; i < l.count; i++)
         assert_true(l.layers[i].bytes <= 1000 || l.layers[i].files == 1);
-    /* Where the layers are few, it is raised. */
+    /* The cap is raised where the layers are few. */
     _cleanup_layout_ struct layout few = sample_layout(s, 1000, 4);
     assert_in_range(few.count, 1, 4);
     sample_free(s);
