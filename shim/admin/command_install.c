@@ -352,6 +352,15 @@ static char *find_file(const struct engine *engine, const struct install_command
     return path;
 }
 
+/* Adds what to do to the error of a user that a file of root's is closed to. */
+static void advise_root(struct err *err)
+{
+    struct err why = *err;
+
+    if (geteuid() != 0 && why.sys == EACCES)
+        err_set(err, why.kind, "%s: run it as root", why.msg);
+}
+
 static int run_install(const struct command_spec *spec, install_job *work, int argc,
                        char *const argv[], bool *help, struct err *err)
 {
@@ -367,6 +376,8 @@ static int run_install(const struct command_spec *spec, install_job *work, int a
                  ? work(engine, &c, path, err)
                  : -1;
     }
+    if (rc < 0)
+        advise_root(err);
     free(operands.list);
     return rc;
 }

@@ -321,3 +321,17 @@ END
     [ "$(cat ro/daemon.json)" = '{}' ]
     [ "$(ls -A ro)" = daemon.json ]
 }
+
+@test "a user who may not write root's file learns that root can" {
+    [ "$(id -u)" = 0 ] || skip "needs a file of another user's"
+    chmod 0755 . # for the user
+    echo '{}' >daemon.json
+    for command in install uninstall; do
+        run setpriv --reuid=4711 --regid=4711 --clear-groups \
+            "$FLATBED" "$command" docker --config="$DIR/daemon.json"
+        exits 3
+        has ": Permission denied: run it as root"
+        put docker daemon.json # for uninstall
+        exits 0
+    done
+}
