@@ -56,5 +56,7 @@ runs() {
 @test "the commands of docs/users.md run" { runs docs/users.md; }
 @test "the commands of docs/zh/users.md run" { runs docs/zh/users.md; }
 @test "the commands of docs/administrators.md run" { runs docs/administrators.md; }
+@test "the commands of docs/zh/administrators.md run" { runs docs/zh/administrators.md; }
 @test "the commands of docs/ci.md run" { runs docs/ci.md; }
 @test "the commands of docs/troubleshooting.md run" { runs docs/troubleshooting.md; }
+@test "the commands of docs/zh/troubleshooting.md run" { runs docs/zh/troubleshooting.md; }

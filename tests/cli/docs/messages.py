@@ -3,14 +3,16 @@
 
 Each message in the first column of its tables is part of a message of the sources, where "…" stands for what a message
 fills in. Each refusal of the launch, and each failure that flatten meets outside an image, is on the page, or in
-self_explanatory.txt; nothing is in both.
+self_explanatory.txt; nothing is in both. The page in Chinese has the same messages in the same rows.
 """
+import itertools
 import re
 import sys
 
 from markdown import ROOT
 
 PAGE = "docs/troubleshooting.md"
+CHINESE = "docs/zh/troubleshooting.md"
 LITERAL = r'"(?:[^"\\]|\\.)*"'
 CALL = re.compile(r"\b(err_set|deny|deny_advising|rule|plan_decide)\(")
 REFUSES = {"err_set": "ERR_POLICY", "rule": "GPU_DENIED", "plan_decide": "PLAN_DENIED"}
@@ -63,10 +65,18 @@ def failures():
                 yield from literals(given)
 
 
-def quoted():
-    """The messages in the first column of the tables of the page."""
-    rows = re.findall(r"^\| (`.*?) \|", (ROOT / PAGE).read_text(), re.M)
-    return [quote for row in rows for quote in re.findall(r"`([^`]+)`", row)]
+def rows(page):
+    """For each row of the tables of a page the messages in its first column."""
+    found = re.findall(r"^\| (`.*?) \|", (ROOT / page).read_text(), re.M)
+    return [re.findall(r"`([^`]+)`", row) for row in found]
+
+
+def differences():
+    """The first row in which the page in Chinese has other messages."""
+    for ours, theirs in itertools.zip_longest(rows(PAGE), rows(CHINESE)):
+        if ours != theirs:
+            return [f"{PAGE} has {ours}, where {CHINESE} has {theirs}"]
+    return []
 
 
 def main():
@@ -74,7 +84,7 @@ def main():
     plain = [line for line in plain if line and not line.startswith("#")]
     every = {whole for text in sources("base", "shim", "flatten") for whole in literals(text)}
     required = sorted(set(refusals()) | set(failures()))
-    quotes = quoted()
+    quotes = [quote for row in rows(PAGE) for quote in row]
     bad = [f"{PAGE}: no message has: {quote}" for quote in quotes if not any(quote in whole for whole in every)]
     for whole in required:
         places = any(quote in whole for quote in quotes) + (whole in plain)
@@ -84,6 +94,7 @@ def main():
             if line not in required]
     if len(required) < 100 or len(quotes) < 50:
         bad.append(f"only {len(required)} refusals and {len(quotes)} messages are found")
+    bad += differences()
     print(f"{len(required)} refusals and failures, {len(quotes)} quoted, {len(plain)} in the list")
     return bad
 
