@@ -356,8 +356,12 @@ void lint_policy(const struct policy *policy, struct findings *out)
                      "\"mode\" is \"off\": containers start as if there were no policy");
     if (policy->mode == POLICY_PERMISSIVE)
         findings_add(out, FINDING_NOTE, "mode-permissive", NULL,
-                     "\"mode\" is \"permissive\": what is not allowed is left out, and nothing "
-                     "refused");
+                     "\"mode\" is \"permissive\": what the policy refuses is reported, and "
+                     "mounts and privileges stay as the user wants them");
+    if (policy->rootfs.beyond != BEYOND_WARN && !policy->rootfs.max_depth)
+        findings_add(out, FINDING_WARNING, "beyond-nothing", &policy->rootfs.place,
+                     "rootfs.beyond has no effect without rootfs.max_depth, the number of layers "
+                     "that a root may have");
     for (size_t i = 0; i < policy->volume_count; i++)
         lint_volume(&policy->volumes[i], out);
     lint_targets(policy, out);

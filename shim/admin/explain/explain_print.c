@@ -171,7 +171,7 @@ int explain_print(const struct explanation *e, bool colour, size_t terminal, str
     buf_puts(out, colour ? "\033[0m" : "");
     put_counts(out, e);
     if (e->policy->mode == POLICY_PERMISSIVE)
-        buf_puts(out, " (permissive: what is denied is left out)");
+        buf_puts(out, " (permissive: what is denied does not stop the container)");
     buf_putc(out, '\n');
     return buf_check(out, err);
 }

@@ -30,6 +30,7 @@ void image_depth_judge(const struct image_depth *d, const char *store, struct di
                    "than %d",
                    d->layers, DOCKERS_END);
     diagnosis_mend(
-        out, of, "flatten %s; or \"rootfs\": {\"beyond\": \"restack\"} in the policy%s%s",
+        out, of,
+        "flatten %s; or \"rootfs\": {\"max_depth\": 32, \"beyond\": \"restack\"} in the policy%s%s",
         d->nameless ? "IMAGE" : d->name, d->nameless ? "; " : "", d->nameless ? d->nameless : "");
 }

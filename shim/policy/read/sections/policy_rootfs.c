@@ -27,6 +27,8 @@ static int read_beyond(struct decoder *d, const struct json *value, void *target
     if (decode_choice(d, value, names, 3, &beyond) < 0)
         return -1;
     rootfs->beyond = (enum policy_beyond)beyond;
+    if (!rootfs->max_depth)
+        rootfs->place = decode_place(d, value);
     return 0;
 }
 

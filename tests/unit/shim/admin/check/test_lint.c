@@ -233,6 +233,15 @@ static void profiles_that_never_count_or_undo_all(void **state)
                  "mode-permissive:0 ");
 }
 
+static void what_is_beyond_needs_a_depth(void **state)
+{
+    (void)state;
+    assert_lints("\"rootfs\":{\n\"beyond\":\"restack\"}", "beyond-nothing:2 ");
+    assert_lints("\"rootfs\":{\n\"beyond\":\"deny\"}", "beyond-nothing:2 ");
+    assert_lints("\"rootfs\":{\"beyond\":\"restack\",\"max_depth\":32}", "");
+    assert_lints("\"rootfs\":{\"beyond\":\"warn\"}", "");
+}
+
 static void an_error_of_loading_is_taken_apart(void **state)
 {
     (void)state;
@@ -256,6 +265,7 @@ UNIT_SUITE(test_lint)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_that_another_offers),
+        cmocka_unit_test(what_is_beyond_needs_a_depth),
         cmocka_unit_test(volumes_that_cannot_be_meant),
         cmocka_unit_test(volumes_from_a_registry),
         cmocka_unit_test(rules_that_never_decide),
