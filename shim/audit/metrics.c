@@ -110,24 +110,15 @@ bool metrics_parse(struct metrics *m, const char *text)
 
 /* ---- counting ---- */
 
-enum { KINDS = 32, VERDICTS = 8 }; /* more than a plan has */
-
 static void count_operations(struct metrics *m, const struct decision *decision)
 {
-    uint64_t tally[KINDS][VERDICTS] = {{0}};
     char labels[METRICS_LABELS];
 
     for (size_t i = 0; i < decision->count; i++) {
         const struct outcome *o = &decision->list[i];
-        if (tally[o->op->kind % KINDS][o->verdict % VERDICTS]++)
-            continue;
         snprintf(labels, sizeof(labels), "{kind=\"%s\",verdict=\"%s\"}", describe_kind(o->op),
                  describe_verdict(o));
-        uint64_t same = 0;
-        for (size_t j = i; j < decision->count; j++)
-            same += decision->list[j].op->kind == o->op->kind &&
-                    decision->list[j].verdict == o->verdict;
-        metrics_add(m, METRIC_OPERATIONS, labels, same);
+        metrics_add(m, METRIC_OPERATIONS, labels, 1);
     }
 }
 
