@@ -60,6 +60,11 @@ bool json_is(const struct json *value, enum json_type type)
     return value && value->type == type;
 }
 
+bool json_true(const struct json *value)
+{
+    return json_is(value, JSON_BOOL) && value->boolean;
+}
+
 struct json *json_get_len(const struct json *object, const char *key, size_t key_len)
 {
     if (!json_is(object, JSON_OBJECT))

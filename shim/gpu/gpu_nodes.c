@@ -29,9 +29,7 @@ static bool is_for_all_types(const struct json *rule)
 
 static bool rule_allows(const struct json *rule)
 {
-    const struct json *allow = json_get(rule, "allow");
-
-    return json_is(allow, JSON_BOOL) && allow->boolean;
+    return json_true(json_get(rule, "allow"));
 }
 
 /* True if the rule is about reading or writing, and not only about making nodes. */

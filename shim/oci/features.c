@@ -22,11 +22,6 @@ static bool array_has(const struct json *array, const char *word)
     return false;
 }
 
-static bool is_true(const struct json *value)
-{
-    return json_is(value, JSON_BOOL) && value->boolean;
-}
-
 /*
  * No runtime lists "ridmap" among its options. runc learnt it together with telling of idmap, and
  * crun, which tells its version, in 1.9.
@@ -48,7 +43,7 @@ void features_parse(const char *text, struct features *out)
     const struct json *root = doc ? json_root(doc) : NULL;
 
     out->rro = array_has(json_get(root, "mountOptions"), "rro");
-    out->idmap = is_true(json_path(root, "linux", "mountExtensions", "idmap", "enabled", NULL));
+    out->idmap = json_true(json_path(root, "linux", "mountExtensions", "idmap", "enabled", NULL));
     out->ridmap = out->idmap && knows_ridmap(root);
 }
 

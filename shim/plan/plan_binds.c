@@ -404,7 +404,7 @@ static int judge_root_source(struct planner *p, struct plan_op *op)
                                         "root can write"
                                       : "%s is an engine's own state",
                            s->path);
-    if (r.access == BIND_RO && !(json_is(read_only, JSON_BOOL) && read_only->boolean))
+    if (r.access == BIND_RO && !json_true(read_only))
         return plan_decide(p, op, PLAN_DENIED, place,
                            "%s may only be used read-only: add --read-only", s->path);
     if (needs_access(p, op) && p->in->binds->nobody)

@@ -105,6 +105,8 @@ size_t json_count(const struct json *value);
 const char *json_text(const struct json *value);
 /* Returns true if there is a value, of that type. */
 bool json_is(const struct json *value, enum json_type type);
+/* Returns true for true, and false for everything else, NULL included. */
+bool json_true(const struct json *value);
 /*
  * Reads an integer. Returns false if it is none or out of range; fractions and exponents are not
  * integers.

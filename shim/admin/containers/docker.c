@@ -90,7 +90,7 @@ static int add_one(struct container_list *list, int fd, const char *root, const 
     c->image = container_text(list, json_text(json_path(state, "Config", "Image", NULL)), &failed);
     if (image && strncmp(image, "sha256:", 7) == 0)
         c->image_id = container_text(list, image + 7, &failed);
-    c->running = json_is(running, JSON_BOOL) && running->boolean;
+    c->running = json_true(running);
     find_files(list, fd, json_text(json_get(state, "Driver")), mounts, c, &failed);
     return failed ? err_nomem(err) : 0;
 }

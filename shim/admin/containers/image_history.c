@@ -24,8 +24,8 @@ bool image_history_read(const struct json *config, struct container_layer *about
     if (!json_is(history, JSON_ARRAY) || layers == 0 || count < layers || count > layers + 1)
         return false;
     for (size_t i = 0; i < json_count(history) && index < layers; i++) {
-        const struct json *one = json_at(history, i), *empty = json_get(one, "empty_layer");
-        if (json_is(empty, JSON_BOOL) && empty->boolean)
+        const struct json *one = json_at(history, i);
+        if (json_true(json_get(one, "empty_layer")))
             continue;
         const char *text = json_text(json_get(one, "created_by"));
         struct container_layer *layer = layer_at(about, count, index++);

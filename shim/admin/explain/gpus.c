@@ -134,10 +134,10 @@ static int add_rules(const struct spec *spec, struct arena *arena, struct gpus *
     const struct json *rules = json_path(spec->root, "linux", "resources", "devices", NULL);
 
     for (size_t i = 0; i < json_count(rules); i++) {
-        const struct json *rule = json_at(rules, i), *allow = json_get(rule, "allow");
+        const struct json *rule = json_at(rules, i);
         int64_t minor = security_device_part(rule, "minor");
         _cleanup_buf_ struct buf text = BUF_INIT;
-        if (!json_is(allow, JSON_BOOL) || !allow->boolean || !is_character(rule) ||
+        if (!json_true(json_get(rule, "allow")) || !is_character(rule) ||
             security_device_part(rule, "major") != NVIDIA_MAJOR || minor >= MODESET_MINOR ||
             (minor >= 0 && has_node(spec, rule)))
             continue;

@@ -23,9 +23,7 @@ const struct json *security_devices(const struct spec *spec)
 
 static bool rule_allows(const struct json *rule)
 {
-    const struct json *allow = json_get(rule, "allow");
-
-    return json_is(allow, JSON_BOOL) && allow->boolean;
+    return json_true(json_get(rule, "allow"));
 }
 
 /* crun reads the first letter only; runc refuses a longer word. */

@@ -127,8 +127,7 @@ static int judge_rules(struct planner *p)
                     "the container could use all devices of this host");
     for (size_t i = 0; i < json_count(rules); i++) {
         const struct json *rule = json_at(rules, i);
-        const struct json *allow = json_get(rule, "allow");
-        if (!json_is(allow, JSON_BOOL) || !allow->boolean || only_makes_nodes(rule) ||
+        if (!json_true(json_get(rule, "allow")) || only_makes_nodes(rule) ||
             security_rule_for_all(rule) || device_allowed(p, rule))
             continue;
         if (security_rule_is_console(rule)) {

@@ -308,9 +308,9 @@ static int judge_capabilities(struct planner *p, bool privileged)
 static int judge_privileges(struct planner *p)
 {
     const struct policy_security *s = &p->in->policy->security;
-    const struct json *now = json_get(p->in->spec->process, "noNewPrivileges");
+    const struct json *process = p->in->spec->process;
 
-    if (!s->privileges.deny || !p->in->spec->process || (json_is(now, JSON_BOOL) && now->boolean))
+    if (!s->privileges.deny || !process || json_true(json_get(process, "noNewPrivileges")))
         return 0;
     struct plan_op *op = security_push(p, PLAN_PRIVILEGES, "security.no_new_privileges");
     return op ? plan_decide(p, op, PLAN_DOWNGRADED, &s->privileges.place, "set") : -1;

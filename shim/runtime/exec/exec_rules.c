@@ -115,11 +115,6 @@ static void keep_cgroup(const struct policy *policy, struct json_doc *doc, struc
         keep_rule(doc, rules, "cgroup", why ? why : "", place);
 }
 
-static bool is_true(const struct json *value)
-{
-    return json_is(value, JSON_BOOL) && value->boolean;
-}
-
 /* Notes whether all policies that kept rules are permissive. */
 static void keep_mode(enum policy_mode mode, bool first, struct json_doc *doc, struct json *rules)
 {
@@ -131,7 +126,7 @@ static void keep_mode(enum policy_mode mode, bool first, struct json_doc *doc, s
 
 bool exec_rules_enforced(const struct json *rules)
 {
-    return rules && !is_true(json_get(rules, "permissive"));
+    return rules && !json_true(json_get(rules, "permissive"));
 }
 
 int exec_rules_keep(const struct judgement *judgement, const struct spec *spec,
@@ -291,7 +286,7 @@ static void read_names(const struct json *rule, struct group_file *out)
 
 bool exec_rules_copied(const struct json *rules)
 {
-    return is_true(json_path(rules, "names", "copied", NULL));
+    return json_true(json_path(rules, "names", "copied", NULL));
 }
 
 /* Judges supplementary groups by name, as those of create. The primary one needs no name. */
@@ -350,7 +345,7 @@ int exec_rules_apply(const struct json *rules, const struct spec *process, struc
         apply_realtime(json_get(rules, "realtime"), process, err) < 0)
         return -1;
     const struct json *now = json_get(process->process, "noNewPrivileges");
-    if (json_get(rules, "no_new_privileges") && !is_true(now))
+    if (json_get(rules, "no_new_privileges") && !json_true(now))
         json_set(doc, process->process, "noNewPrivileges", json_bool(doc, true));
     return json_failed(doc) ? err_nomem(err) : 0;
 }

@@ -101,8 +101,8 @@ static void types_and_lookups(void **state)
     assert_true(json_is(root, JSON_OBJECT));
     assert_int_equal(json_count(root), 7);
     assert_true(json_is(json_get(root, "n"), JSON_NULL));
-    assert_true(json_is(json_get(root, "t"), JSON_BOOL) && json_get(root, "t")->boolean);
-    assert_true(json_is(json_get(root, "f"), JSON_BOOL) && !json_get(root, "f")->boolean);
+    assert_true(json_is(json_get(root, "t"), JSON_BOOL) && json_true(json_get(root, "t")));
+    assert_true(json_is(json_get(root, "f"), JSON_BOOL) && !json_true(json_get(root, "f")));
     assert_string_equal(json_text(json_get(root, "s")), "x");
     assert_null(json_text(json_get(root, "i")));
     assert_int_equal(json_count(json_get(root, "a")), 2);
@@ -133,6 +133,8 @@ static void lookups_accept_what_is_not_there(void **state)
     assert_int_equal(json_count(NULL), 0);
     assert_int_equal(json_count(json_at(json_root(doc), 0)), 0);
     assert_false(json_is(NULL, JSON_NULL));
+    assert_false(json_true(NULL));
+    assert_false(json_true(json_at(json_root(doc), 0)));
     assert_false(json_u64(NULL, &u));
     assert_false(json_i64(NULL, &i));
 }
