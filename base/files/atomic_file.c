@@ -1,6 +1,7 @@
 #include "base/files/atomic_file.h"
 
 #include "base/files/dir_sync.h"
+#include "base/files/named_lock.h"
 #include "base/path.h"
 
 #include <dirent.h>
@@ -92,12 +93,10 @@ bool atomic_file_sweep_one(int dirfd, const char *name, bool dry)
 {
     static const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     _cleanup_fd_ int fd = is_temporary(name) ? openat(dirfd, name, flags) : -1;
-    struct stat st, now;
+    struct stat st;
 
     return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-           flock(fd, LOCK_EX | LOCK_NB) == 0 &&
-           fstatat(dirfd, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && now.st_ino == st.st_ino &&
-           now.st_dev == st.st_dev && (dry || unlinkat(dirfd, name, 0) == 0);
+           named_lock(dirfd, name, fd, LOCK_EX) && (dry || unlinkat(dirfd, name, 0) == 0);
 }
 
 size_t atomic_file_sweep(int dirfd, bool dry)

@@ -1,5 +1,6 @@
 #include "base/files/unfinished.h"
 
+#include "base/files/named_lock.h"
 #include "base/files/tree_remove.h"
 
 #include <dirent.h>
@@ -179,19 +180,6 @@ static void each_name(int dir, name_filter *wanted, name_action *act, void *ctx)
     closedir(list);
 }
 
-/*
- * True if the run that made the file or directory is gone. It may have got its final name before
- * the lock was free: then it is complete.
- */
-static bool is_left_over(int parent, const char *name, int fd, struct stat *opened)
-{
-    struct stat named;
-
-    return fstat(fd, opened) == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
-           fstatat(parent, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           named.st_dev == opened->st_dev && named.st_ino == opened->st_ino;
-}
-
 /* The arguments of unfinished_each, for each name. */
 struct walk {
     unfinished_visit *visit;
@@ -208,7 +196,8 @@ static void visit_left_over(void *ctx, int parent, const char *name)
         return;
     _cleanup_fd_ int fd =
         openat(parent, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
-    if (fd >= 0 && is_left_over(parent, name, fd, &st))
+    /* The run is gone. A result that got its final name before the lock was free is complete. */
+    if (fd >= 0 && fstat(fd, &st) == 0 && named_lock(parent, name, fd, LOCK_EX))
         walk->visit(walk->ctx, parent, name, fd, &st);
 }
 

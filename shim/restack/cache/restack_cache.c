@@ -1,6 +1,7 @@
 #include "shim/restack/cache/restack_cache.h"
 
 #include "base/fdio.h"
+#include "base/files/named_lock.h"
 #include "base/files/tree_remove.h"
 #include "base/json/json.h"
 #include "shim/mount/closed_directory.h"
@@ -31,18 +32,13 @@ void restack_cache_close(struct restack_cache *cache)
 
 /* ---- looking ---- */
 
-static int open_directory(int dirfd, const char *name)
-{
-    return openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
 /* True if a process builds the tree. */
 static bool is_building(const struct restack_cache *cache, const struct chain *chain)
 {
     char name[CHAIN_KEY + 16];
 
     snprintf(name, sizeof(name), ".build-%s", chain->key);
-    _cleanup_fd_ int fd = open_directory(cache->fd, name);
+    _cleanup_fd_ int fd = closed_directory_entry(cache->fd, name);
     return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
@@ -51,11 +47,8 @@ static bool is_entry_of(const struct restack_cache *cache, int fd, const struct 
 {
     _cleanup_buf_ struct buf record = BUF_INIT;
     struct err ignored;
-    struct stat ours, named;
 
-    return flock(fd, LOCK_SH | LOCK_NB) == 0 && fstat(fd, &ours) == 0 &&
-           fstatat(cache->fd, chain->key, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           ours.st_ino == named.st_ino &&
+    return named_lock(cache->fd, chain->key, fd, LOCK_SH) &&
            file_read(fd, "chain", RECORD_BYTES, &record, &ignored) == 0 && record.data &&
            strcmp(record.data, chain->record) == 0;
 }
@@ -89,7 +82,7 @@ int restack_cache_find(const struct restack_cache *cache, const struct chain *ch
                        struct arena *arena, struct restack_entry *out, struct err *err)
 {
     struct stat st;
-    _cleanup_fd_ int fd = open_directory(cache->fd, chain->key);
+    _cleanup_fd_ int fd = closed_directory_entry(cache->fd, chain->key);
 
     *out = (struct restack_entry)RESTACK_ENTRY_INIT;
     if (fd >= 0 && is_entry_of(cache, fd, chain)) {
@@ -112,19 +105,10 @@ int restack_cache_begin(const struct restack_cache *cache, const struct chain *c
                         struct err *err)
 {
     char name[CHAIN_KEY + 16];
-    struct stat ours, named;
 
     snprintf(name, sizeof(name), ".build-%s", chain->key);
-    if (mkdirat(cache->fd, name, 0700) < 0 && errno != EEXIST)
-        return err_sys(err, "%s/%s", cache->path, name);
-    _cleanup_fd_ int fd = open_directory(cache->fd, name);
-    if (fd < 0)
-        return err_sys(err, "%s/%s", cache->path, name);
-    /* A build that finished meanwhile has renamed the directory that was opened. */
-    if (flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &ours) < 0 ||
-        fstatat(cache->fd, name, &named, AT_SYMLINK_NOFOLLOW) < 0 || ours.st_ino != named.st_ino)
-        return err_set(err, ERR_LIMIT, "another process is making it");
-    return steal_fd(&fd);
+    return closed_directory_claim(cache->fd, cache->path, name, "another process is making it",
+                                  err);
 }
 
 int restack_cache_publish(const struct restack_cache *cache, const struct chain *chain,

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/fdio.h"
 #include "base/files/atomic_file.h"
+#include "base/files/named_lock.h"
 #include "base/files/tree_remove.h"
 #include "base/hash.h"
 #include "shim/mount/closed_directory.h"
@@ -59,11 +60,6 @@ static void part_name(const char *key, char name[STAGE_NAME])
 static void failure_name(const char *key, char name[STAGE_NAME])
 {
     snprintf(name, STAGE_NAME, ".failed-%.32s", key);
-}
-
-static int open_directory(int dirfd, const char *name)
-{
-    return openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 struct stage_root stage_root_of(const struct stat *st)
@@ -136,13 +132,10 @@ bool stage_progress_read(int part, struct stage_progress *out)
 static bool lock_entry(const struct stage_cache *cache, const char *source, struct arena *arena,
                        struct stage_entry *out)
 {
-    struct stat ours, named;
-    _cleanup_fd_ int fd = open_directory(cache->fd, out->name);
+    _cleanup_fd_ int fd = closed_directory_entry(cache->fd, out->name);
 
-    if (fd < 0 || flock(fd, LOCK_SH | LOCK_NB) < 0 || fstat(fd, &ours) < 0 ||
-        fstatat(cache->fd, out->name, &named, AT_SYMLINK_NOFOLLOW) < 0 ||
-        ours.st_ino != named.st_ino || !stage_record_read(fd, arena, &out->record) ||
-        strcmp(out->record.source, source) != 0)
+    if (fd < 0 || !named_lock(cache->fd, out->name, fd, LOCK_SH) ||
+        !stage_record_read(fd, arena, &out->record) || strcmp(out->record.source, source) != 0)
         return false;
     out->fd = steal_fd(&fd);
     return true;
@@ -159,7 +152,7 @@ static bool is_copying(const struct stage_cache *cache, const char *key, struct 
     char name[STAGE_NAME];
 
     part_name(key, name);
-    _cleanup_fd_ int part = open_directory(cache->fd, name);
+    _cleanup_fd_ int part = closed_directory_entry(cache->fd, name);
     if (part < 0 || flock(part, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK)
         return false;
     (void)!stage_progress_read(part, &out->progress);
@@ -236,7 +229,7 @@ char *stage_old_name(const char *name)
  */
 static void retire_entry(const struct stage_cache *cache, const char *part)
 {
-    _cleanup_fd_ int fd = open_directory(cache->fd, part);
+    _cleanup_fd_ int fd = closed_directory_entry(cache->fd, part);
     _cleanup_free_ char *old = stage_old_name(part + strlen(".part-"));
 
     if (fd >= 0 && old && faccessat(fd, "record.json", F_OK, 0) == 0 &&
@@ -247,20 +240,10 @@ static void retire_entry(const struct stage_cache *cache, const char *part)
 int stage_cache_begin(const struct stage_cache *cache, const char *key, struct err *err)
 {
     char name[STAGE_NAME];
-    struct stat ours, named;
 
     part_name(key, name);
     retire_entry(cache, name);
-    if (mkdirat(cache->fd, name, 0700) < 0 && errno != EEXIST)
-        return err_sys(err, "%s/%s", cache->path, name);
-    _cleanup_fd_ int fd = open_directory(cache->fd, name);
-    if (fd < 0)
-        return err_sys(err, "%s/%s", cache->path, name);
-    /* A copy that was finished meanwhile has renamed the directory that was opened. */
-    if (flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &ours) < 0 ||
-        fstatat(cache->fd, name, &named, AT_SYMLINK_NOFOLLOW) < 0 || ours.st_ino != named.st_ino)
-        return err_set(err, ERR_LIMIT, "another process copies it");
-    return steal_fd(&fd);
+    return closed_directory_claim(cache->fd, cache->path, name, "another process copies it", err);
 }
 
 int stage_cache_turn(const struct stage_cache *cache, const char *key, struct err *err)
@@ -285,7 +268,7 @@ static int exchange(const struct stage_cache *cache, const char *part, const cha
 {
     _cleanup_free_ char *old = stage_old_name(name);
     /* The lock keeps other copiers away while the older entry has the name of the part. */
-    _cleanup_fd_ int entry = open_directory(cache->fd, name);
+    _cleanup_fd_ int entry = closed_directory_entry(cache->fd, name);
 
     if (!old)
         return -1;

@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 static const char record_name[] = "record";
@@ -37,16 +36,11 @@ void warm_store_close(struct warm_store *store)
     *store = (struct warm_store)WARM_STORE_INIT;
 }
 
-static int open_entry(const struct warm_store *store, const char *key)
-{
-    return openat(store->fd, key, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
 int warm_store_read(const struct warm_store *store, const char *key, const char *of,
                     struct arena *arena, struct warm_record *out, struct err *err)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
-    _cleanup_fd_ int entry = open_entry(store, key);
+    _cleanup_fd_ int entry = closed_directory_entry(store->fd, key);
 
     if (entry < 0)
         return err_sys(err, "%s/%s", store->path, key);
@@ -61,17 +55,8 @@ int warm_store_read(const struct warm_store *store, const char *key, const char 
 
 int warm_store_lock(const struct warm_store *store, const char *key, struct err *err)
 {
-    struct stat ours, named;
-
-    if (mkdirat(store->fd, key, 0700) < 0 && errno != EEXIST)
-        return err_sys(err, "%s/%s", store->path, key);
-    _cleanup_fd_ int fd = open_entry(store, key);
-    if (fd < 0)
-        return err_sys(err, "%s/%s", store->path, key);
-    if (flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &ours) < 0 ||
-        fstatat(store->fd, key, &named, AT_SYMLINK_NOFOLLOW) < 0 || ours.st_ino != named.st_ino)
-        return err_set(err, ERR_LIMIT, "another process records it, or reads it ahead");
-    return steal_fd(&fd);
+    return closed_directory_claim(store->fd, store->path, key,
+                                  "another process records it, or reads it ahead", err);
 }
 
 int warm_store_write(int locked, const struct warm_record *record, struct err *err)
@@ -88,7 +73,7 @@ int warm_store_write(int locked, const struct warm_record *record, struct err *e
 
 int warm_store_remove(const struct warm_store *store, const char *key, struct err *err)
 {
-    _cleanup_fd_ int entry = open_entry(store, key);
+    _cleanup_fd_ int entry = closed_directory_entry(store->fd, key);
 
     if (entry < 0)
         return err_sys(err, "%s/%s", store->path, key);
