@@ -23,6 +23,11 @@ int fd_open_within(int dir, const char *path, uint64_t flags, uint64_t resolve)
     return fd;
 }
 
+int fd_open_directory(int dirfd, const char *path)
+{
+    return openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
 /* Returns the size of a regular file, 0 if it is unknown, as in /proc. */
 static size_t file_size(const struct stat *st)
 {

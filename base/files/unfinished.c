@@ -1,5 +1,6 @@
 #include "base/files/unfinished.h"
 
+#include "base/fdio.h"
 #include "base/files/named_lock.h"
 #include "base/files/tree_remove.h"
 
@@ -82,11 +83,6 @@ static int lock_and_rename(int parent, const char *from, int fd, char name[UNFIN
     return 0;
 }
 
-static int open_dir(int at, const char *name)
-{
-    return openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-}
-
 int unfinished_dir_make(int parent, char name[UNFINISHED_NAME], struct err *err)
 {
     char first[UNFINISHED_NAME];
@@ -95,7 +91,7 @@ int unfinished_dir_make(int parent, char name[UNFINISHED_NAME], struct err *err)
         return -1;
     if (mkdirat(parent, first, 0777) < 0)
         return err_sys(err, "cannot make %s", first);
-    _cleanup_fd_ int dir = open_dir(parent, first);
+    _cleanup_fd_ int dir = fd_open_directory(parent, first);
     if (dir < 0)
         err_sys(err, "%s", first);
     else if (lock_and_rename(parent, first, dir, name, err) == 0)
@@ -226,8 +222,8 @@ void unfinished_remove_inside(int dir)
 /* Removes a layout; a directory with other files stays. */
 static void remove_layout(int parent, const char *name, int dir)
 {
-    _cleanup_fd_ int blobs = open_dir(dir, "blobs");
-    _cleanup_fd_ int sha256 = blobs < 0 ? -1 : open_dir(blobs, "sha256");
+    _cleanup_fd_ int blobs = fd_open_directory(dir, "blobs");
+    _cleanup_fd_ int sha256 = blobs < 0 ? -1 : fd_open_directory(blobs, "sha256");
 
     if (sha256 >= 0)
         each_name(sha256, is_blob, remove_file, NULL);

@@ -23,6 +23,9 @@
  */
 int fd_open_within(int dir, const char *path, uint64_t flags, uint64_t resolve) must_check;
 
+/* Opens a directory for reading; a symbolic link is an error. Returns -1 with errno. */
+int fd_open_directory(int dirfd, const char *path) must_check;
+
 /*
  * Appends everything from fd's position to its end to `out`. If there are more than `limit` bytes,
  * appends `limit` of them and fails with ERR_LIMIT.

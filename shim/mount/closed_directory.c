@@ -1,5 +1,6 @@
 #include "shim/mount/closed_directory.h"
 
+#include "base/fdio.h"
 #include "base/files/named_lock.h"
 #include "shim/host/fd_path.h"
 #include "shim/host/trust.h"
@@ -45,19 +46,12 @@ int closed_directory_open(const char *path, bool make, char **real, struct err *
     return *real ? steal_fd(&fd) : err_nomem(err);
 }
 
-int closed_directory_entry(int dirfd, const char *name)
-{
-    return openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
 int closed_directory_claim(int dirfd, const char *path, const char *name, const char *busy,
                            struct err *err)
 {
-    _cleanup_fd_ int fd = -1;
-
     if (mkdirat(dirfd, name, 0700) < 0 && errno != EEXIST)
         return err_sys(err, "%s/%s", path, name);
-    fd = closed_directory_entry(dirfd, name);
+    _cleanup_fd_ int fd = fd_open_directory(dirfd, name);
     if (fd < 0)
         return err_sys(err, "%s/%s", path, name);
     if (!named_lock(dirfd, name, fd, LOCK_EX))

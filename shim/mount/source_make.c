@@ -1,5 +1,6 @@
 #include "shim/mount/source_make.h"
 
+#include "base/fdio.h"
 #include "base/path.h"
 #include "shim/host/process/channel.h"
 #include "shim/host/trust.h"
@@ -15,7 +16,7 @@ static int mkdir_with_mode(int dirfd, const char *name, mode_t mode)
 {
     if (mkdirat(dirfd, name, 0700) < 0)
         return -1;
-    int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = fd_open_directory(dirfd, name);
     return fd < 0 ? -1 : fchmod(fd, mode);
 }
 
@@ -60,7 +61,7 @@ static int make_as_root(int dirfd, const char *name, uid_t uid, gid_t gid, mode_
 {
     if (mkdirat(dirfd, name, 0700) < 0)
         return errno == EEXIST ? 0 : err_sys(err, "cannot make '%s'", name);
-    _cleanup_fd_ int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    _cleanup_fd_ int fd = fd_open_directory(dirfd, name);
     if (fd < 0)
         return err_sys(err, "cannot open '%s'", name);
     struct stat st;

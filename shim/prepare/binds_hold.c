@@ -1,5 +1,6 @@
 #include "shim/prepare/binds_hold.h"
 
+#include "base/fdio.h"
 #include "base/path.h"
 #include "shim/gather/bind_name.h"
 #include "shim/mount/pin.h"
@@ -48,7 +49,7 @@ static int make_part(int parent, const char *name)
 
     if (!made && errno != EEXIST)
         return -1;
-    _cleanup_fd_ int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    _cleanup_fd_ int fd = fd_open_directory(parent, name);
     if (fd < 0 || fstat(parent, &above) < 0 || fstat(fd, &st) < 0)
         return -1;
     if (st.st_dev != above.st_dev) {

@@ -15,13 +15,10 @@
  */
 int closed_directory_open(const char *path, bool make, char **real, struct err *err) must_check;
 
-/* Opens the directory `name` in such a directory. -1 with errno. */
-int closed_directory_entry(int dirfd, const char *name);
-
 /*
- * The same, but makes it if it is missing, and locks it; `path` is that of `dirfd`. Returns a
- * descriptor that the caller closes, or -1: ERR_LIMIT with the text `busy` if another process has
- * it locked, or has renamed it meanwhile.
+ * Opens the directory `name` in `dirfd`, whose path is `path`, and locks it; a missing one is made.
+ * Returns a descriptor that the caller closes, or -1: ERR_LIMIT with the text `busy` if another
+ * process has it locked, or has renamed it meanwhile.
  */
 int closed_directory_claim(int dirfd, const char *path, const char *name, const char *busy,
                            struct err *err) must_check;

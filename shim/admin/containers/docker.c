@@ -99,8 +99,7 @@ int docker_add(struct container_list *list, const char *root, const struct overl
                struct err *err)
 {
     _cleanup_fd_ int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int containers =
-        fd < 0 ? -1 : openat(fd, "containers", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int containers = fd < 0 ? -1 : fd_open_directory(fd, "containers");
     DIR *dir = containers < 0 ? NULL : fdopendir(containers);
     const struct dirent *e;
     int rc = 0;

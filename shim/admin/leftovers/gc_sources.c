@@ -1,5 +1,6 @@
 #include "shim/admin/leftovers/gc_sources.h"
 
+#include "base/fdio.h"
 #include "base/glob.h"
 #include "base/path.h"
 #include "shim/mount/mounts_of_all.h"
@@ -98,7 +99,7 @@ static bool is_mounted(const struct sweep *s, const char *name)
 /* True for an empty directory. */
 static bool is_empty(int dirfd, const char *name)
 {
-    int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = fd_open_directory(dirfd, name);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     const struct dirent *e;
     bool empty = dir != NULL;
@@ -167,7 +168,7 @@ static void walk(struct sweep *s, int fd, const char *path, const char *rest)
             remove_one(s, dirfd(dir), path, e->d_name);
             continue;
         }
-        int below = openat(dirfd(dir), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        int below = fd_open_directory(dirfd(dir), e->d_name);
         _cleanup_free_ char *name = strf("%s/%s", path, e->d_name);
         if (below >= 0 && name)
             walk(s, below, name, rest + len + 1);

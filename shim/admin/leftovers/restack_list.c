@@ -99,7 +99,7 @@ static bool read_item(const struct restack_cache *cache, const char *name, struc
 
     if (!is_key(name, &key, &building))
         return false;
-    _cleanup_fd_ int fd = openat(cache->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    _cleanup_fd_ int fd = fd_open_directory(cache->fd, name);
     if (fd < 0 || fstat(fd, &st) < 0)
         return false;
     *item = (struct restack_item){.state = "failed", .layer = "", .used = st.st_mtime};
@@ -213,8 +213,7 @@ static bool retire_tree(const struct restack_cache *cache, const struct restack_
 {
     struct restack_item again = *item;
     struct restack_list one = {&again, 1};
-    _cleanup_fd_ int fd =
-        openat(cache->fd, item->key, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    _cleanup_fd_ int fd = fd_open_directory(cache->fd, item->key);
 
     again.mounted = false;
     return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
@@ -231,8 +230,7 @@ static void remove_leftovers(const struct restack_cache *cache, DIR *dir)
         bool build = strncmp(e->d_name, ".build-", 7) == 0;
         if (!build && strncmp(e->d_name, ".old-", 5) != 0)
             continue;
-        _cleanup_fd_ int fd =
-            openat(cache->fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        _cleanup_fd_ int fd = fd_open_directory(cache->fd, e->d_name);
         if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
             restack_cache_remove(cache, e->d_name);
     }

@@ -1,8 +1,8 @@
 #include "shim/admin/stage/stage_change.h"
 
+#include "base/fdio.h"
 #include "shim/audit/audit.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,8 +19,7 @@ static bool is_of(const struct stage_item *item, const struct stage_target *t)
 static int set_pin(const struct stage_cache *cache, const struct stage_item *item, bool pin,
                    struct err *err)
 {
-    _cleanup_fd_ int fd =
-        openat(cache->fd, item->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    _cleanup_fd_ int fd = fd_open_directory(cache->fd, item->name);
 
     if (fd < 0)
         return err_sys(err, "%s/%s", cache->path, item->name);

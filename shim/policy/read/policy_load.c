@@ -122,7 +122,7 @@ static int load_fragments(struct policy *policy, int parent, const char *name, c
         return 0;
     if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
         return refuse_link(path, err);
-    _cleanup_fd_ int dirfd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    _cleanup_fd_ int dirfd = fd_open_directory(parent, name);
     if (dirfd < 0)
         return err_sys(err, "%s", path);
     int count = scandirat(dirfd, ".", &list, is_fragment, by_bytes);

@@ -7,7 +7,6 @@
 #include "shim/restack/build/restack_layers.h"
 #include "shim/restack/build/restack_tree.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -114,8 +113,7 @@ static int make_tree(struct build *b, bool force, struct err *err)
     }
     if (mkdirat(directory, "tree", 0700) < 0)
         return err_sys(err, "cannot make the tree");
-    _cleanup_fd_ int root =
-        openat(directory, "tree", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    _cleanup_fd_ int root = fd_open_directory(directory, "tree");
     if (root < 0)
         return err_sys(err, "cannot make the tree");
     if (restack_tree_make(&layers, root, &counts, err) < 0 || check_layers(b, err) < 0)

@@ -1,6 +1,7 @@
 #include "shim/restack/build/restack_layers.h"
 
 #include "base/buf.h"
+#include "base/fdio.h"
 #include "base/path.h"
 #include "shim/mount/mount_table.h"
 
@@ -64,8 +65,7 @@ static int open_beneath(int root, const struct mount_entry *mount, const char *p
     if (!within || !path_is_beneath(within, mount->root))
         return -1;
     const char *rest = path_below(within, mount->root);
-    _cleanup_fd_ int fd =
-        openat(root, *rest ? rest : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    _cleanup_fd_ int fd = fd_open_directory(root, *rest ? rest : ".");
     if (fd < 0 || fstat(fd, &st) < 0 || lstat(path, &wanted) < 0 || st.st_ino != wanted.st_ino ||
         st.st_dev != wanted.st_dev)
         return -1;

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/fdio.h"
 #include "base/hash.h"
 
 #include <dirent.h>
@@ -259,8 +260,7 @@ static int take_entry(struct merge *m, const struct seen *s, struct err *err)
 
 static int read_layer(struct merge *m, struct seen *s, struct err *err)
 {
-    int fd = openat(m->layers->fds[s->layer], s->dir->path,
-                    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = fd_open_directory(m->layers->fds[s->layer], s->dir->path);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     const struct dirent *e;
     int rc = 0;

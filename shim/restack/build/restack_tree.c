@@ -1,6 +1,7 @@
 #include "shim/restack/build/restack_tree.h"
 
 #include "base/buf.h"
+#include "base/fdio.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -17,11 +18,6 @@ struct maker {
     char *list, *value;
 };
 
-static int open_directory(int root, const char *path)
-{
-    return openat(root, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
 static int make_directory(void *context, const char *path, struct err *err)
 {
     struct maker *m = context;
@@ -30,7 +26,7 @@ static int make_directory(void *context, const char *path, struct err *err)
     m->fd = -1;
     if (strcmp(path, ".") != 0 && mkdirat(m->root, path, 0700) < 0)
         return err_sys(err, "cannot make a directory");
-    m->fd = open_directory(m->root, path);
+    m->fd = fd_open_directory(m->root, path);
     return m->fd < 0 ? err_sys(err, "cannot open a directory that was made") : 0;
 }
 
@@ -75,7 +71,7 @@ static int finish_directory(void *context, const char *path, size_t layer, struc
 
     cleanup_fd(&m->fd);
     m->fd = -1;
-    _cleanup_fd_ int fd = open_directory(m->root, path);
+    _cleanup_fd_ int fd = fd_open_directory(m->root, path);
     if (fd < 0 || fstatat(m->layers->fds[layer], path, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return err_sys(err, "'%.200s'", path);
     const struct timespec times[] = {st.st_atim, st.st_mtim};

@@ -38,7 +38,7 @@ static bool is_building(const struct restack_cache *cache, const struct chain *c
     char name[CHAIN_KEY + 16];
 
     snprintf(name, sizeof(name), ".build-%s", chain->key);
-    _cleanup_fd_ int fd = closed_directory_entry(cache->fd, name);
+    _cleanup_fd_ int fd = fd_open_directory(cache->fd, name);
     return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
@@ -82,7 +82,7 @@ int restack_cache_find(const struct restack_cache *cache, const struct chain *ch
                        struct arena *arena, struct restack_entry *out, struct err *err)
 {
     struct stat st;
-    _cleanup_fd_ int fd = closed_directory_entry(cache->fd, chain->key);
+    _cleanup_fd_ int fd = fd_open_directory(cache->fd, chain->key);
 
     *out = (struct restack_entry)RESTACK_ENTRY_INIT;
     if (fd >= 0 && is_entry_of(cache, fd, chain)) {

@@ -132,7 +132,7 @@ bool stage_progress_read(int part, struct stage_progress *out)
 static bool lock_entry(const struct stage_cache *cache, const char *source, struct arena *arena,
                        struct stage_entry *out)
 {
-    _cleanup_fd_ int fd = closed_directory_entry(cache->fd, out->name);
+    _cleanup_fd_ int fd = fd_open_directory(cache->fd, out->name);
 
     if (fd < 0 || !named_lock(cache->fd, out->name, fd, LOCK_SH) ||
         !stage_record_read(fd, arena, &out->record) || strcmp(out->record.source, source) != 0)
@@ -152,7 +152,7 @@ static bool is_copying(const struct stage_cache *cache, const char *key, struct 
     char name[STAGE_NAME];
 
     part_name(key, name);
-    _cleanup_fd_ int part = closed_directory_entry(cache->fd, name);
+    _cleanup_fd_ int part = fd_open_directory(cache->fd, name);
     if (part < 0 || flock(part, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK)
         return false;
     (void)!stage_progress_read(part, &out->progress);
@@ -229,7 +229,7 @@ char *stage_old_name(const char *name)
  */
 static void retire_entry(const struct stage_cache *cache, const char *part)
 {
-    _cleanup_fd_ int fd = closed_directory_entry(cache->fd, part);
+    _cleanup_fd_ int fd = fd_open_directory(cache->fd, part);
     _cleanup_free_ char *old = stage_old_name(part + strlen(".part-"));
 
     if (fd >= 0 && old && faccessat(fd, "record.json", F_OK, 0) == 0 &&
@@ -268,7 +268,7 @@ static int exchange(const struct stage_cache *cache, const char *part, const cha
 {
     _cleanup_free_ char *old = stage_old_name(name);
     /* The lock keeps other copiers away while the older entry has the name of the part. */
-    _cleanup_fd_ int entry = closed_directory_entry(cache->fd, name);
+    _cleanup_fd_ int entry = fd_open_directory(cache->fd, name);
 
     if (!old)
         return -1;

@@ -55,7 +55,7 @@ static bool read_item(const struct stage_cache *cache, const char *name, struct 
     if (strlen(name) >= sizeof(item->name) || !is_hex(key, STAGE_KEY - 1))
         return false;
     memcpy(item->name, name, strlen(name) + 1);
-    _cleanup_fd_ int fd = openat(cache->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    _cleanup_fd_ int fd = fd_open_directory(cache->fd, name);
     if (fd < 0)
         return false;
     if (part) {
@@ -158,7 +158,7 @@ static bool is_mounted_now(const struct stage_item *item)
 int stage_remove(const struct stage_cache *cache, const struct stage_item *item, struct err *err)
 {
     const char *name = item->name;
-    _cleanup_fd_ int fd = openat(cache->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    _cleanup_fd_ int fd = fd_open_directory(cache->fd, name);
 
     if (fd < 0)
         return err_sys(err, "%s/%s", cache->path, name);

@@ -84,8 +84,7 @@ static int describe(struct staging *s, const struct stage_totals *totals, struct
 static bool is_there(struct staging *s)
 {
     struct stage_record record;
-    _cleanup_fd_ int entry =
-        openat(s->cache->fd, s->out->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    _cleanup_fd_ int entry = fd_open_directory(s->cache->fd, s->out->name);
 
     if (entry < 0 || !stage_record_read(entry, s->arena, &record) ||
         strcmp(record.source, s->source->path) != 0 ||
@@ -167,7 +166,7 @@ static int open_tree(struct staging *s, const struct stage_totals *totals, struc
     }
     if (mkdirat(s->part, "tree", 0700) < 0 && errno != EEXIST)
         return err_sys(err, "cannot begin a copy");
-    int fd = openat(s->part, "tree", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = fd_open_directory(s->part, "tree");
     return fd < 0 ? err_sys(err, "cannot begin a copy") : fd;
 }
 

@@ -55,8 +55,7 @@ static int resolve(struct fetching *f, struct err *err)
 static bool is_there(const struct fetching *f)
 {
     struct stage_record record;
-    _cleanup_fd_ int entry =
-        openat(f->cache->fd, f->out->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    _cleanup_fd_ int entry = fd_open_directory(f->cache->fd, f->out->name);
 
     if (entry < 0 || !stage_record_read(entry, f->arena, &record) ||
         strcmp(record.source, f->source) != 0 || !record.digest ||
@@ -123,8 +122,7 @@ static int fetch_tree(struct fetching *f, struct err *err)
 static int publish(struct fetching *f, int64_t start, struct err *err)
 {
     struct stage_record *r = &f->out->record;
-    _cleanup_fd_ int tree =
-        openat(f->part, "tree", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    _cleanup_fd_ int tree = fd_open_directory(f->part, "tree");
 
     *r = (struct stage_record){
         .source = f->source, .digest = f->now.digest, .verified = f->rules->verify};

@@ -40,7 +40,7 @@ int warm_store_read(const struct warm_store *store, const char *key, const char 
                     struct arena *arena, struct warm_record *out, struct err *err)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
-    _cleanup_fd_ int entry = closed_directory_entry(store->fd, key);
+    _cleanup_fd_ int entry = fd_open_directory(store->fd, key);
 
     if (entry < 0)
         return err_sys(err, "%s/%s", store->path, key);
@@ -73,7 +73,7 @@ int warm_store_write(int locked, const struct warm_record *record, struct err *e
 
 int warm_store_remove(const struct warm_store *store, const char *key, struct err *err)
 {
-    _cleanup_fd_ int entry = closed_directory_entry(store->fd, key);
+    _cleanup_fd_ int entry = fd_open_directory(store->fd, key);
 
     if (entry < 0)
         return err_sys(err, "%s/%s", store->path, key);
