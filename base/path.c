@@ -82,6 +82,15 @@ char *path_parent(const char *path, const char **name)
     return strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
+size_t path_depth(const char *path)
+{
+    size_t depth = *path != '\0';
+
+    for (; *path; path++)
+        depth += *path == '/';
+    return depth;
+}
+
 bool path_is_beneath(const char *path, const char *dir)
 {
     size_t len = strlen(dir);

@@ -37,6 +37,9 @@ bool path_has_parents(const char *path);
  */
 bool path_is_beneath(const char *path, const char *dir);
 
+/* Returns the number of components of a clean path, with the root of an absolute one; 0 for "". */
+size_t path_depth(const char *path);
+
 /*
  * Returns the directory of a path, as dirname(3) of one without trailing slashes: "." if there is
  * no slash. The caller frees it; NULL without memory. *name is the last component, within path.

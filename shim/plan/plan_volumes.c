@@ -276,11 +276,7 @@ static int add_requests(struct planner *p)
 
 static size_t target_depth(const struct plan_op *op)
 {
-    size_t slashes = 0;
-
-    for (const char *c = op->mount.target; c && *c; c++)
-        slashes += *c == '/';
-    return slashes;
+    return op->mount.target ? path_depth(op->mount.target) : 0;
 }
 
 /* Sorts stably; the lists have a few dozen entries at most. */

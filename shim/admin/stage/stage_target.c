@@ -42,25 +42,14 @@ static char *source_glob(const char *template, struct arena *arena)
     return glob.failed ? NULL : arena_strndup(arena, glob.data ? glob.data : "", glob.len);
 }
 
-/* A value of a template is one component, so both have the same number of them. */
-static bool same_depth(const char *a, const char *b)
-{
-    int depth = 0;
-
-    for (; *a; a++)
-        depth += *a == '/';
-    for (; *b; b++)
-        depth -= *b == '/';
-    return depth == 0;
-}
-
 static const struct policy_volume *find_by_path(const struct policy *policy, const char *path,
                                                 struct arena *arena)
 {
     for (size_t i = 0; i < policy->volume_count; i++) {
         const struct policy_volume *v = &policy->volumes[i];
         const char *glob = v->stage.cache.text ? source_glob(v->source.text, arena) : NULL;
-        if (glob && same_depth(v->source.text, path) && glob_matches(glob, path))
+        /* A value of a template is one component, so both have the same number of them. */
+        if (glob && path_depth(v->source.text) == path_depth(path) && glob_matches(glob, path))
             return v;
     }
     return NULL;

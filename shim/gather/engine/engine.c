@@ -426,15 +426,6 @@ static bool is_containers_file(const char *rest)
     return false;
 }
 
-static size_t path_depth(const char *rest)
-{
-    size_t depth = *rest != '\0';
-
-    for (; *rest; rest++)
-        depth += *rest == '/';
-    return depth;
-}
-
 /* Places the path if it lies in `directory`, from which an engine mounts what is `depth` deep.
  * Returns true if it is such a thing. */
 static bool find_place_in(const char *directory, size_t depth, bool containers, const char *path,

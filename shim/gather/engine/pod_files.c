@@ -1,5 +1,7 @@
 #include "shim/gather/engine/pod_files.h"
 
+#include "base/path.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -16,16 +18,6 @@ static const char *in_pod(const char *uid, const char *path)
     if (!len || pod[len] != '/' || (uid && (strlen(uid) != len || memcmp(pod, uid, len) != 0)))
         return NULL;
     return pod + len + 1;
-}
-
-/* Returns the number of components of a clean relative path. */
-static size_t depth_of(const char *path)
-{
-    size_t depth = *path != '\0';
-
-    for (; *path; path++)
-        depth += *path == '/';
-    return depth;
 }
 
 /* A CSI driver keeps its own state in the directory of a volume, beside what it mounts. */
@@ -56,7 +48,7 @@ bool pod_files_has(const char *uid, const char *path)
         return false;
     if (strcmp(rest, "etc-hosts") == 0)
         return true;
-    size_t depth = depth_of(rest);
+    size_t depth = path_depth(rest);
     for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
         if (strncmp(rest, files[i].name, strlen(files[i].name)) == 0 && depth >= files[i].least &&
             depth <= files[i].most)

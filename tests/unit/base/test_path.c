@@ -193,6 +193,15 @@ static void parent_and_name(void **state)
     }
 }
 
+static void depth_is_the_number_of_components(void **state)
+{
+    (void)state;
+    assert_int_equal(path_depth(""), 0);
+    assert_int_equal(path_depth("a"), 1);
+    assert_int_equal(path_depth("a/b/c"), 3);
+    assert_int_equal(path_depth("/a"), 2);
+}
+
 UNIT_SUITE(test_path)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +215,7 @@ UNIT_SUITE(test_path)
         cmocka_unit_test(clean_absolute),
         cmocka_unit_test(beneath_is_by_components),
         cmocka_unit_test(parent_and_name),
+        cmocka_unit_test(depth_is_the_number_of_components),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
