@@ -1,5 +1,7 @@
 #include "base/digest/sha256.h"
 
+#include "base/hex.h"
+
 #include <openssl/evp.h>
 #include <string.h>
 
@@ -62,8 +64,7 @@ int digest_parse(const char *text, struct digest *out, struct err *err)
     static const char prefix[] = "sha256:";
     size_t skip = sizeof(prefix) - 1;
 
-    if (strncmp(text, prefix, skip) != 0 || strlen(text) != DIGEST_SIZE - 1 ||
-        strspn(text + skip, "0123456789abcdef") != DIGEST_SIZE - 1 - skip)
+    if (strncmp(text, prefix, skip) != 0 || !hex_is(text + skip, DIGEST_SIZE - 1 - skip))
         return err_set(err, ERR_FORMAT, "'%.80s' is not a sha256 digest", text);
     memcpy(out->text, text, DIGEST_SIZE);
     return 0;

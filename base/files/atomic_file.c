@@ -2,6 +2,7 @@
 
 #include "base/files/dir_sync.h"
 #include "base/files/named_lock.h"
+#include "base/hex.h"
 #include "base/path.h"
 
 #include <dirent.h>
@@ -85,8 +86,7 @@ static bool is_temporary(const char *name)
 {
     size_t len = sizeof(prefix) - 1;
 
-    return strncmp(name, prefix, len) == 0 &&
-           strspn(name + len, "0123456789abcdef") == RANDOM_DIGITS && !name[len + RANDOM_DIGITS];
+    return strncmp(name, prefix, len) == 0 && hex_is(name + len, RANDOM_DIGITS);
 }
 
 bool atomic_file_sweep_one(int dirfd, const char *name, bool dry)

@@ -3,6 +3,7 @@
 #include "base/fdio.h"
 #include "base/files/named_lock.h"
 #include "base/files/tree_remove.h"
+#include "base/hex.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -23,16 +24,11 @@ static const char tree_mark[] = ".flatbed-tree";
 
 /* ---- names ---- */
 
-static bool is_hex(const char *text, size_t len)
-{
-    return strlen(text) == len && strspn(text, "0123456789abcdef") == len;
-}
-
 static bool has_number(const char *name, const char *prefix)
 {
     size_t len = strlen(prefix);
 
-    return strncmp(name, prefix, len) == 0 && is_hex(name + len, 16);
+    return strncmp(name, prefix, len) == 0 && hex_is(name + len, 16);
 }
 
 static bool is_temporary(const char *name)
@@ -47,7 +43,7 @@ static bool is_of_run(const char *name)
 
 static bool is_blob(const char *name)
 {
-    return is_hex(name, 64) || is_temporary(name);
+    return hex_is(name, 64) || is_temporary(name);
 }
 
 static bool is_of_layout(const char *name)

@@ -1,5 +1,7 @@
 #include "shim/request/facts.h"
 
+#include "base/hex.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -63,11 +65,6 @@ const char *facts_namespace(const struct spec *spec)
     return first_annotation(spec, keys);
 }
 
-static bool is_random_id(const char *id)
-{
-    return strlen(id) == ID_DIGITS && strspn(id, "0123456789abcdef") == ID_DIGITS;
-}
-
 /*
  * Returns "POD_CONTAINER" of Kubernetes, the name that nerdctl gives, or NULL: Docker and podman
  * tell a runtime no name.
@@ -120,7 +117,7 @@ static int gather_name(const struct policy *policy, const struct spec *spec, con
         return -1;
     if (*value && template_name_valid(*value, strlen(*value)))
         return 0;
-    *value = is_random_id(id) ? day_and_id(id, bundle, arena) : id;
+    *value = hex_is(id, ID_DIGITS) ? day_and_id(id, bundle, arena) : id;
     return *value ? 0 : err_nomem(err);
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/fdio.h"
 #include "base/glob.h"
+#include "base/hex.h"
 #include "base/path.h"
 #include "shim/mount/mounts_of_all.h"
 #include "shim/mount/source.h"
@@ -27,18 +28,12 @@ struct sweep {
 
 /* ---- names ---- */
 
-static bool has_digits(const char *text, size_t count)
-{
-    return strspn(text, "0123456789abcdef") >= count;
-}
-
 /* True for an ID, or a day and the beginning of one, as template values have it. */
 static bool is_random_name(const char *name)
 {
-    return (strlen(name) == ID_DIGITS && has_digits(name, ID_DIGITS)) ||
-           (strlen(name) == 11 + SHORT_DIGITS &&
-            glob_matches("[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]_*", name) &&
-            has_digits(name + 11, SHORT_DIGITS));
+    return hex_is(name, ID_DIGITS) ||
+           (glob_matches("[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]_*", name) &&
+            hex_is(name + strlen("YYYY-MM-DD_"), SHORT_DIGITS));
 }
 
 /* True for the last component of a source: only the variable, {container} or {container_name}. */

@@ -1,6 +1,7 @@
 #include "shim/admin/leftovers/restack_list.h"
 
 #include "base/fdio.h"
+#include "base/hex.h"
 #include "shim/mount/mounts_of_all.h"
 
 #include <dirent.h>
@@ -86,7 +87,7 @@ static bool is_key(const char *name, const char **key, bool *building)
 
     *building = strncmp(name, prefix, sizeof(prefix) - 1) == 0;
     *key = *building ? name + sizeof(prefix) - 1 : name;
-    return strlen(*key) == CHAIN_KEY - 1 && strspn(*key, "0123456789abcdef") == CHAIN_KEY - 1;
+    return hex_is(*key, CHAIN_KEY - 1);
 }
 
 /* Reads one tree. Returns false if there is none to list. */

@@ -1,5 +1,6 @@
 #include "shim/gather/engine/engine.h"
 
+#include "base/hex.h"
 #include "base/path.h"
 #include "shim/gather/engine/engine_joined.h"
 #include "shim/gather/engine/engine_volumes.h"
@@ -84,11 +85,6 @@ static int find_records(struct engine_directories *out, const char *bundle, size
     out->store = arena_strndup(arena, bundle, whole - strlen("-containers"));
     out->record_id = arena_strndup(arena, end + 1, strcspn(end + 1, "/"));
     return out->records && out->store && out->record_id ? 0 : err_nomem(err);
-}
-
-static bool is_random_id(const char *id)
-{
-    return id && strlen(id) == ID_DIGITS && strspn(id, "0123456789abcdef") == ID_DIGITS;
 }
 
 static int find_data(struct engine_directories *out, const char *root, const char *bundle,
@@ -240,7 +236,7 @@ static void add_pod(const struct spec *spec, const char *bundle, const char *tas
 
     if (!crio && (!task || strncmp(task, "k8s.io/", 7) != 0))
         return;
-    if (is_random_id(sandbox))
+    if (sandbox && hex_is(sandbox, ID_DIGITS))
         out->others[out->other_count++] =
             (struct engine_other){.id = sandbox, .files = true, .shm = true};
     if (uid && path_component_valid(uid, strlen(uid)))
@@ -271,7 +267,7 @@ int engine_directories_find(const struct spec *spec, const char *bundle, const c
 
     *out = (struct engine_directories){
         .volumes = {"/var/lib/docker/volumes", "/var/lib/containers/storage/volumes"},
-        .id = is_random_id(id) ? id : NULL};
+        .id = id && hex_is(id, ID_DIGITS) ? id : NULL};
     if (root && !path_is_clean_absolute(root))
         root = NULL;
     if (find_data(out, root, bundle, arena, err) < 0 ||

@@ -2,6 +2,7 @@
 
 #include "base/fdio.h"
 #include "base/files/atomic_file.h"
+#include "base/hex.h"
 #include "shim/mount/closed_directory.h"
 
 #include <dirent.h>
@@ -84,11 +85,6 @@ int warm_store_remove(const struct warm_store *store, const char *key, struct er
     return 0;
 }
 
-static bool is_key(const char *name)
-{
-    return strlen(name) == CHAIN_KEY - 1 && strspn(name, "0123456789abcdef") == CHAIN_KEY - 1;
-}
-
 int warm_store_each(const struct warm_store *store, warm_store_taker *take, void *ctx,
                     struct err *err)
 {
@@ -104,7 +100,8 @@ int warm_store_each(const struct warm_store *store, warm_store_taker *take, void
         return -1;
     }
     while (rc == 0 && (e = readdir(dir)))
-        if (is_key(e->d_name) && fstatat(copy, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        if (hex_is(e->d_name, CHAIN_KEY - 1) &&
+            fstatat(copy, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
             rc = take(e->d_name, st.st_mtim.tv_sec, ctx, err);
     closedir(dir);
     return rc;
