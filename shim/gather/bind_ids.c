@@ -85,14 +85,6 @@ static const struct id_range *find_other(const struct id_map *map, const struct 
     return NULL;
 }
 
-static bool maps_root(const struct id_map *map)
-{
-    for (size_t i = 0; i < map->count; i++)
-        if (map->ranges[i].outside == 0 && map->ranges[i].count)
-            return true;
-    return false;
-}
-
 int bind_ids_judge(const struct spec *spec, const struct facts *facts, struct arena *arena,
                    const char **problem, struct err *err)
 {
@@ -107,7 +99,7 @@ int bind_ids_judge(const struct spec *spec, const struct facts *facts, struct ar
     *problem = NULL;
     if (id->uid == 0 || trust_in_user_namespace())
         return 0;
-    if (maps_root(&spec->uid_map) || maps_root(&spec->gid_map)) {
+    if (id_map_root(&spec->uid_map) || id_map_root(&spec->gid_map)) {
         *problem = "its user namespace has root of this host, which it could become";
         return 0;
     }

@@ -40,19 +40,10 @@ static int find_ids(const struct spec *spec, struct ids *out, struct arena *aren
     return *problem ? 0 : err_nomem(err);
 }
 
-/* Finds the range that holds the host's id 0; NULL if there is none. */
-static const struct id_range *find_root(const struct id_map *map)
-{
-    for (size_t i = 0; i < map->count; i++)
-        if (map->ranges[i].outside == 0 && map->ranges[i].count)
-            return &map->ranges[i];
-    return NULL;
-}
-
 static int find_root_inside(const struct ids *ids, struct arena *arena, const char **out,
                             struct err *err)
 {
-    const struct id_range *uid = find_root(&ids->uids), *gid = find_root(&ids->gids);
+    const struct id_range *uid = id_map_root(&ids->uids), *gid = id_map_root(&ids->gids);
     char text[32];
 
     if (!uid && !gid)

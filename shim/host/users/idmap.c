@@ -48,6 +48,14 @@ bool id_map_outside(const struct id_map *map, uint32_t inside, uint32_t *outside
     return false;
 }
 
+const struct id_range *id_map_root(const struct id_map *map)
+{
+    for (size_t i = 0; i < map->count; i++)
+        if (map->ranges[i].outside == 0 && map->ranges[i].count)
+            return &map->ranges[i];
+    return NULL;
+}
+
 bool id_map_is_identity(const char *text)
 {
     uint32_t inside, outside, count;

@@ -230,10 +230,7 @@ static int judge_covers(struct planner *p)
 /* True for a container that maps ids, and not the host's root, who owns the cgroups. */
 static bool has_no_root(const struct spec *spec)
 {
-    for (size_t i = 0; i < spec->uid_map.count; i++)
-        if (spec->uid_map.ranges[i].outside == 0 && spec->uid_map.ranges[i].count)
-            return false;
-    return spec->uid_map.count && !spec->joins_user_namespace;
+    return spec->uid_map.count && !id_map_root(&spec->uid_map) && !spec->joins_user_namespace;
 }
 
 /*

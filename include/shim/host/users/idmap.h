@@ -33,6 +33,9 @@ int id_map_parse(const char *text, struct id_map *map, struct err *err) must_che
 /* Sets *outside to the id outside. Returns false if nothing maps the id. */
 bool id_map_outside(const struct id_map *map, uint32_t inside, uint32_t *outside);
 
+/* Returns the first range with the id 0 outside, root if that is the host; NULL: none. Pure. */
+const struct id_range *id_map_root(const struct id_map *map);
+
 /* Returns true for the text of a map of every id to itself: the initial user namespace. Pure. */
 bool id_map_is_identity(const char *text);
 
