@@ -1,5 +1,6 @@
 #include "shim/apply/apply_parts.h"
 #include "shim/gather/security/security_devices.h"
+#include "shim/oci/device.h"
 #include "shim/privilege/capability.h"
 
 #include <string.h>
@@ -54,7 +55,7 @@ static void put_device_rules(struct json_doc *doc, const struct spec *spec)
 
 static void take_console(const struct spec *spec)
 {
-    struct json *rules = json_path(spec->root, "linux", "resources", "devices", NULL);
+    struct json *rules = device_rules(spec);
 
     for (size_t i = json_count(rules); i > 0; i--)
         if (security_rule_is_console(json_at(rules, i - 1)))

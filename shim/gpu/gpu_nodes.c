@@ -1,15 +1,10 @@
 #include "shim/gpu/gpu_nodes.h"
 
+#include "shim/oci/device.h"
+
 #include <string.h>
 
 /* ---- devices and rules ---- */
-
-static int64_t part_of(const struct json *device, const char *key)
-{
-    int64_t number;
-
-    return json_i64(json_get(device, key), &number) ? number : -1;
-}
 
 /* True for a block device, or a FIFO: everything else can be one of NVIDIA's. */
 static bool is_other(const struct json *device)
@@ -27,32 +22,11 @@ static bool is_for_all_types(const struct json *rule)
     return !type || !*type || strcmp(type, "a") == 0;
 }
 
-static bool rule_allows(const struct json *rule)
-{
-    return json_true(json_get(rule, "allow"));
-}
-
-/* True if the rule is about reading or writing, and not only about making nodes. */
-static bool rule_counts(const struct json *rule)
-{
-    const char *access = json_text(json_get(rule, "access"));
-
-    if (!access || !*access)
-        return true;
-    return rule_allows(rule) ? strpbrk(access, "rw") != NULL
-                             : strchr(access, 'r') && strchr(access, 'w');
-}
-
 /* True for a rule on all character devices. */
 static bool rule_is_general(const struct json *rule)
 {
     return is_for_all_types(rule) ||
-           (!is_other(rule) && part_of(rule, "major") < 0 && part_of(rule, "minor") < 0);
-}
-
-static const struct json *device_rules(const struct spec *spec)
-{
-    return json_path(spec->root, "linux", "resources", "devices", NULL);
+           (!is_other(rule) && device_part(rule, "major") < 0 && device_part(rule, "minor") < 0);
 }
 
 /* True unless the last rule for all character devices takes them away. */
@@ -62,8 +36,8 @@ static bool allows_everything(const struct spec *spec)
     bool all = true;
 
     for (size_t i = 0; i < json_count(rules); i++)
-        if (rule_is_general(json_at(rules, i)) && rule_counts(json_at(rules, i)))
-            all = rule_allows(json_at(rules, i));
+        if (rule_is_general(json_at(rules, i)) && device_rule_counts(json_at(rules, i)))
+            all = device_rule_allows(json_at(rules, i));
     return all;
 }
 
@@ -102,9 +76,10 @@ int gpu_nodes_add(struct gpu_nodes *nodes, const struct gpu_host *host, int64_t 
 static int add_rule(struct gpu_nodes *nodes, const struct gpu_host *host, const struct json *rule,
                     struct arena *arena, struct err *err)
 {
-    int64_t major = part_of(rule, "major"), minor = part_of(rule, "minor");
+    int64_t major = device_part(rule, "major"), minor = device_part(rule, "minor");
 
-    if (!rule_allows(rule) || !rule_counts(rule) || is_other(rule) || rule_is_general(rule))
+    if (!device_rule_allows(rule) || !device_rule_counts(rule) || is_other(rule) ||
+        rule_is_general(rule))
         return 0;
     if (major < 0) { /* that minor number of every driver */
         nodes->all = "a rule gives it devices of every driver";
@@ -116,7 +91,7 @@ static int add_rule(struct gpu_nodes *nodes, const struct gpu_host *host, const 
 int gpu_nodes_find(const struct spec *spec, const struct gpu_host *host, struct arena *arena,
                    struct gpu_nodes *out, struct err *err)
 {
-    const struct json *devices = json_path(spec->root, "linux", "devices", NULL);
+    const struct json *devices = device_nodes(spec);
     const struct json *rules = device_rules(spec);
 
     *out = (struct gpu_nodes){0};
@@ -124,8 +99,8 @@ int gpu_nodes_find(const struct spec *spec, const struct gpu_host *host, struct 
         out->all = "it may use all devices of this host";
     for (size_t i = 0; i < json_count(devices); i++) {
         const struct json *device = json_at(devices, i);
-        if (!is_other(device) && gpu_nodes_add(out, host, part_of(device, "major"),
-                                               part_of(device, "minor"), arena, err) < 0)
+        if (!is_other(device) && gpu_nodes_add(out, host, device_part(device, "major"),
+                                               device_part(device, "minor"), arena, err) < 0)
             return -1;
     }
     for (size_t i = 0; i < json_count(rules); i++)
@@ -149,10 +124,11 @@ static void strip_list(struct json *list, const struct gpu_host *host, const uns
 {
     for (size_t i = json_count(list); i > 0; i--) {
         const struct json *item = json_at(list, i - 1);
-        int64_t major = part_of(item, "major"), minor = part_of(item, "minor");
+        int64_t major = device_part(item, "major"), minor = device_part(item, "minor");
         bool gpu = major == GPU_MAJOR && minor <= GPU_MINOR_MOST;
 
-        if (is_other(item) || (rules && !rule_allows(item)) || !gpu_host_owns(host, false, major))
+        if (is_other(item) || (rules && !device_rule_allows(item)) ||
+            !gpu_host_owns(host, false, major))
             continue;
         if (keep_count
                 ? (gpu || major == host->caps) && !is_kept(gpu ? minor : -1, keep, keep_count)
@@ -164,7 +140,6 @@ static void strip_list(struct json *list, const struct gpu_host *host, const uns
 void gpu_nodes_strip(const struct spec *spec, const struct gpu_host *host, const unsigned *keep,
                      size_t keep_count)
 {
-    strip_list(json_path(spec->root, "linux", "devices", NULL), host, keep, keep_count, false);
-    strip_list(json_path(spec->root, "linux", "resources", "devices", NULL), host, keep, keep_count,
-               true);
+    strip_list(device_nodes(spec), host, keep, keep_count, false);
+    strip_list(device_rules(spec), host, keep, keep_count, true);
 }

@@ -2,6 +2,7 @@
 
 #include "base/fdio.h"
 #include "shim/gather/security/security_devices.h"
+#include "shim/oci/device.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -79,10 +80,10 @@ static bool is_character(const struct json *device)
 
 static bool is_gpu(const struct json *device)
 {
-    int64_t minor = security_device_part(device, "minor");
+    int64_t minor = device_part(device, "minor");
 
-    return is_character(device) && security_device_part(device, "major") == NVIDIA_MAJOR &&
-           minor >= 0 && minor < MODESET_MINOR;
+    return is_character(device) && device_part(device, "major") == NVIDIA_MAJOR && minor >= 0 &&
+           minor < MODESET_MINOR;
 }
 
 static bool is_mig(const struct json *device)
@@ -96,7 +97,7 @@ static bool is_mig(const struct json *device)
 static int add_nodes(const struct spec *spec, const char *driver, struct arena *arena,
                      struct gpus *out, struct err *err)
 {
-    const struct json *list = security_devices(spec);
+    const struct json *list = device_nodes(spec);
 
     for (size_t i = 0; i < json_count(list); i++) {
         const struct json *device = json_at(list, i);
@@ -106,7 +107,7 @@ static int add_nodes(const struct spec *spec, const char *driver, struct arena *
             continue;
         buf_puts(&text, path ? path : "a device without a path");
         if (is_gpu(device))
-            put_model(driver, security_device_part(device, "minor"), &text);
+            put_model(driver, device_part(device, "minor"), &text);
         else
             buf_puts(&text, " (MIG)");
         if (push(out, &text, arena, err) < 0)
@@ -118,11 +119,11 @@ static int add_nodes(const struct spec *spec, const char *driver, struct arena *
 /* Returns true if linux.devices has the node of a rule for one GPU. */
 static bool has_node(const struct spec *spec, const struct json *rule)
 {
-    const struct json *list = security_devices(spec);
+    const struct json *list = device_nodes(spec);
 
     for (size_t i = 0; i < json_count(list); i++)
         if (is_gpu(json_at(list, i)) &&
-            security_device_part(json_at(list, i), "minor") == security_device_part(rule, "minor"))
+            device_part(json_at(list, i), "minor") == device_part(rule, "minor"))
             return true;
     return false;
 }
@@ -131,14 +132,14 @@ static bool has_node(const struct spec *spec, const struct json *rule)
 static int add_rules(const struct spec *spec, struct arena *arena, struct gpus *out,
                      struct err *err)
 {
-    const struct json *rules = json_path(spec->root, "linux", "resources", "devices", NULL);
+    const struct json *rules = device_rules(spec);
 
     for (size_t i = 0; i < json_count(rules); i++) {
         const struct json *rule = json_at(rules, i);
-        int64_t minor = security_device_part(rule, "minor");
+        int64_t minor = device_part(rule, "minor");
         _cleanup_buf_ struct buf text = BUF_INIT;
-        if (!json_true(json_get(rule, "allow")) || !is_character(rule) ||
-            security_device_part(rule, "major") != NVIDIA_MAJOR || minor >= MODESET_MINOR ||
+        if (!device_rule_allows(rule) || !is_character(rule) ||
+            device_part(rule, "major") != NVIDIA_MAJOR || minor >= MODESET_MINOR ||
             (minor >= 0 && has_node(spec, rule)))
             continue;
         if (minor < 0)

@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "shim/gather/targets.h"
 #include "shim/host/trust.h"
+#include "shim/oci/device.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -72,7 +73,7 @@ static bool binds_dev(const struct spec *spec)
 static int find_node(const struct spec *spec, int root, const struct targets *mounts,
                      struct arena *arena, struct host_places *out, struct err *err)
 {
-    const struct json *devices = json_path(spec->root, "linux", "devices", NULL);
+    const struct json *devices = device_nodes(spec);
     bool own;
 
     if (binds_dev(spec))

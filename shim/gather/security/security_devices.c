@@ -1,6 +1,7 @@
 #include "shim/gather/security/security_devices.h"
 
 #include "base/glob.h"
+#include "shim/oci/device.h"
 #include "shim/privilege/capability.h"
 
 #include <dirent.h>
@@ -8,23 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-
-int64_t security_device_part(const struct json *device, const char *key)
-{
-    int64_t number;
-
-    return json_i64(json_get(device, key), &number) ? number : -1;
-}
-
-const struct json *security_devices(const struct spec *spec)
-{
-    return json_path(spec->root, "linux", "devices", NULL);
-}
-
-static bool rule_allows(const struct json *rule)
-{
-    return json_true(json_get(rule, "allow"));
-}
 
 /* crun reads the first letter only; runc refuses a longer word. */
 static bool rule_is_for(const struct json *rule, char kind)
@@ -36,46 +20,34 @@ static bool rule_is_for(const struct json *rule, char kind)
 
 static bool rule_has_any_number(const struct json *rule)
 {
-    return security_device_part(rule, "major") < 0 && security_device_part(rule, "minor") < 0;
+    return device_part(rule, "major") < 0 && device_part(rule, "minor") < 0;
 }
 
 bool security_rule_for_all(const struct json *rule)
 {
     if (rule_is_for(rule, 'a'))
-        return rule_allows(rule) || rule_has_any_number(rule);
+        return device_rule_allows(rule) || rule_has_any_number(rule);
     return rule_is_for(rule, 'b') && rule_has_any_number(rule);
 }
 
 bool security_rule_is_console(const struct json *rule)
 {
-    return rule_allows(rule) && rule_is_for(rule, 'c') &&
-           security_device_part(rule, "major") == 5 && security_device_part(rule, "minor") == 1;
-}
-
-/* False for a rule on making nodes only. A refusal counts if it takes reading and writing away. */
-static bool rule_counts(const struct json *rule)
-{
-    const char *access = json_text(json_get(rule, "access"));
-
-    if (!access || !*access)
-        return true;
-    if (rule_allows(rule))
-        return strpbrk(access, "rw") != NULL;
-    return strchr(access, 'r') && strchr(access, 'w');
+    return device_rule_allows(rule) && rule_is_for(rule, 'c') && device_part(rule, "major") == 5 &&
+           device_part(rule, "minor") == 1;
 }
 
 bool security_all_devices(const struct spec *spec)
 {
-    const struct json *rules = json_path(spec->root, "linux", "resources", "devices", NULL);
+    const struct json *rules = device_rules(spec);
     bool disks = true, others = true;
 
     for (size_t i = 0; i < json_count(rules); i++) {
         const struct json *rule = json_at(rules, i);
-        if (!security_rule_for_all(rule) || !rule_counts(rule))
+        if (!security_rule_for_all(rule) || !device_rule_counts(rule))
             continue;
-        disks = rule_allows(rule);
+        disks = device_rule_allows(rule);
         if (rule_is_for(rule, 'a'))
-            others = rule_allows(rule);
+            others = device_rule_allows(rule);
     }
     return disks || others;
 }

@@ -1,6 +1,7 @@
 #include "base/path.h"
 #include "shim/gather/security/security_devices.h"
 #include "shim/gpu/gpu_host.h"
+#include "shim/oci/device.h"
 #include "shim/plan/security/plan_security.h"
 #include "shim/plan/security/security_deny.h"
 
@@ -54,8 +55,8 @@ bool plan_allows_device(const struct planner *p, bool block, int64_t major, int6
 
 static bool device_allowed(const struct planner *p, const struct json *device)
 {
-    return plan_allows_device(p, is_block(device), security_device_part(device, "major"),
-                              security_device_part(device, "minor"));
+    return plan_allows_device(p, is_block(device), device_part(device, "major"),
+                              device_part(device, "minor"));
 }
 
 static bool only_makes_nodes(const struct json *rule)
@@ -101,7 +102,7 @@ static int take_console(struct planner *p)
 /* Returns the number of a rule's "major" or "minor" as text, in `out`; "*" for any. */
 static const char *part_text(const struct json *rule, const char *key, char out[24])
 {
-    int64_t part = security_device_part(rule, key);
+    int64_t part = device_part(rule, key);
 
     if (part < 0)
         return "*";
@@ -112,7 +113,7 @@ static const char *part_text(const struct json *rule, const char *key, char out[
 static int judge_rules(struct planner *p)
 {
     const struct policy_list *allowed = &p->in->policy->security.devices;
-    const struct json *rules = json_path(p->in->spec->root, "linux", "resources", "devices", NULL);
+    const struct json *rules = device_rules(p->in->spec);
     bool console = false;
 
     /* A rootless engine has no cgroup for rules. It writes none, or with --device those that allow
@@ -127,8 +128,8 @@ static int judge_rules(struct planner *p)
                     "the container could use all devices of this host");
     for (size_t i = 0; i < json_count(rules); i++) {
         const struct json *rule = json_at(rules, i);
-        if (!json_true(json_get(rule, "allow")) || only_makes_nodes(rule) ||
-            security_rule_for_all(rule) || device_allowed(p, rule))
+        if (!device_rule_allows(rule) || only_makes_nodes(rule) || security_rule_for_all(rule) ||
+            device_allowed(p, rule))
             continue;
         if (security_rule_is_console(rule)) {
             console = true;
@@ -177,7 +178,7 @@ static bool is_mode_of_type(const struct json *device)
 int security_judge_devices(struct planner *p)
 {
     const struct policy_list *allowed = &p->in->policy->security.devices;
-    const struct json *list = security_devices(p->in->spec);
+    const struct json *list = device_nodes(p->in->spec);
 
     if (!allowed->given)
         return 0;
@@ -197,9 +198,8 @@ int security_judge_devices(struct planner *p)
         if (strcmp(type_of(device), "p") == 0 || device_allowed(p, device))
             continue;
         if (deny(p, "security.devices", &allowed->place, "%.200s (%s %lld:%lld) is not allowed",
-                 path ? path : "a device", type_of(device),
-                 (long long)security_device_part(device, "major"),
-                 (long long)security_device_part(device, "minor")) < 0)
+                 path ? path : "a device", type_of(device), (long long)device_part(device, "major"),
+                 (long long)device_part(device, "minor")) < 0)
             return -1;
     }
     return judge_rules(p);

@@ -46,11 +46,4 @@ bool security_rule_for_all(const struct json *rule);
 /* Returns true for a rule that allows the console of the host, 5:1. Pure. */
 bool security_rule_is_console(const struct json *rule);
 
-/* Returns the list of linux.devices, or NULL. */
-const struct json *security_devices(const struct spec *spec);
-
-/* Returns the member "major" or "minor" of a device or rule; -1, which means any, if there is none,
- * or null. */
-int64_t security_device_part(const struct json *device, const char *key);
-
 #endif
