@@ -89,7 +89,7 @@ static int keep_state(const struct edit *e, struct err *err)
 
 static bool is_restoring(const struct edit *e)
 {
-    return strcmp(e->call->command, "restore") == 0;
+    return e->call->verb == VERB_RESTORE;
 }
 
 /* True if mounts are compared for the groups' sake. A checkpoint's process has its groups already.

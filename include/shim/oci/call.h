@@ -7,9 +7,24 @@
 
 #include <stdbool.h>
 
+/* The commands of the OCI runtimes, those apart that are not only passed on. */
+enum call_verb {
+    VERB_NONE,    /* no command, such as `--version` alone */
+    VERB_UNKNOWN, /* neither runtime has it */
+    VERB_OTHER,
+    VERB_CREATE,
+    VERB_RUN,
+    VERB_RESTORE,
+    VERB_EXEC,
+    VERB_START,
+    VERB_UPDATE,
+    VERB_DELETE
+};
+
 /* All texts are borrowed from argv. */
 struct call {
-    const char *command;      /* NULL: none, such as `--version` alone */
+    const char *command;      /* NULL: none */
+    enum call_verb verb;      /* of the command */
     const char *bundle;       /* NULL: the working directory */
     const char *config;       /* crun's --config; NULL: config.json of the bundle */
     const char *id;           /* the container, for create, run, restore, exec, update and delete */

@@ -179,9 +179,9 @@ static bool go_is_value(const struct reader *r, const char *word)
 
 /*
  * reorderArgs(): fills `words`, which has room for twice as many, with the words in their new
- * order.
+ * order. Returns their number.
  */
-static void go_reorder(const struct reader *r, char **words)
+static int go_reorder(const struct reader *r, char **words)
 {
     char **kept = words + (r->argc - r->at) + 1;
     int moved_count = 0, kept_count = 0, i = r->at;
@@ -208,6 +208,7 @@ static void go_reorder(const struct reader *r, char **words)
         words[moved_count++] = kept[k];
     while (i < r->argc)
         words[moved_count++] = r->argv[i++];
+    return moved_count;
 }
 
 static int go_command(struct reader *r)
@@ -219,9 +220,8 @@ static int go_command(struct reader *r)
         reject(r, "out of memory", "");
         return 1;
     }
-    go_reorder(r, words);
+    r->argc = go_reorder(r, words);
     r->argv = words;
-    r->argc = count;
     r->at = 0;
     int operands = go_operands(r);
     r->argv = NULL;
@@ -332,51 +332,29 @@ static int argp_operands(struct reader *r)
 
 /* ---- both ---- */
 
-bool grammar_command_creates(const char *command)
+static enum call_verb find_verb(const char *command)
 {
-    return command && (strcmp(command, "create") == 0 || strcmp(command, "run") == 0 ||
-                       strcmp(command, "restore") == 0);
-}
-
-bool grammar_command_known(const char *command)
-{
-    static const char *const names[] = {
-        "checkpoint", "create", "delete",  "events", "exec",   "features", "h",
-        "help",       "kill",   "list",    "mounts", "pause",  "ps",       "restore",
-        "resume",     "run",    "spec",    "start",  "state",  "update",   "version",
-        "init",       "info",   "metrics", "check",  "daemon",
+    static const struct {
+        const char *name;
+        enum call_verb verb;
+    } commands[] = {
+        {"create", VERB_CREATE},  {"run", VERB_RUN},          {"restore", VERB_RESTORE},
+        {"exec", VERB_EXEC},      {"start", VERB_START},      {"update", VERB_UPDATE},
+        {"delete", VERB_DELETE},  {"checkpoint", VERB_OTHER}, {"events", VERB_OTHER},
+        {"features", VERB_OTHER}, {"h", VERB_OTHER},          {"help", VERB_OTHER},
+        {"kill", VERB_OTHER},     {"list", VERB_OTHER},       {"mounts", VERB_OTHER},
+        {"pause", VERB_OTHER},    {"ps", VERB_OTHER},         {"resume", VERB_OTHER},
+        {"spec", VERB_OTHER},     {"state", VERB_OTHER},      {"version", VERB_OTHER},
+        {"init", VERB_OTHER},     {"info", VERB_OTHER},       {"metrics", VERB_OTHER},
+        {"check", VERB_OTHER},    {"daemon", VERB_OTHER},
     };
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (strcmp(names[i], command) == 0)
-            return true;
-    return false;
-}
-
-static const struct option *crun_table(const char *command)
-{
-    return strcmp(command, "restore") == 0 ? call_crun_restore : call_crun_create;
-}
-
-bool grammar_command_execs(const char *command)
-{
-    return command && strcmp(command, "exec") == 0;
-}
-
-/* Reads the options of exec, which end at the first operand in both grammars. */
-static void read_exec(struct reader *r, bool crun)
-{
-    r->table = crun ? call_crun_exec : call_runc_exec;
-    if (crun)
-        argp_options(r);
-    else
-        go_options(r);
-    r->out->call.id = next_word(r);
-}
-
-bool grammar_command_updates(const char *command)
-{
-    return command && strcmp(command, "update") == 0;
+    if (!command)
+        return VERB_NONE;
+    for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+        if (strcmp(commands[i].name, command) == 0)
+            return commands[i].verb;
+    return VERB_UNKNOWN;
 }
 
 /* Reads options and operands. Returns the number of operands. */
@@ -385,40 +363,6 @@ static int read_operands(struct reader *r, bool crun, const struct option *of_cr
 {
     r->table = crun ? of_crun : of_runc;
     return crun ? argp_operands(r) : go_command(r);
-}
-
-bool grammar_command_starts(const char *command)
-{
-    return command && strcmp(command, "start") == 0;
-}
-
-static void read_start(struct reader *r, bool crun)
-{
-    int operands = read_operands(r, crun, call_crun_start, call_runc_start);
-
-    if (operands != 1 && !r->out->call.help)
-        reject(r, operands ? "more than one container id" : "no container id", "start");
-}
-
-/* Every runc takes the "-" of `--resources -`, which containerd writes, for the value. */
-static void read_update(struct reader *r, bool crun)
-{
-    r->later_reorder = true;
-    int operands = read_operands(r, crun, call_crun_update, call_runc_update);
-
-    if (operands != 1 && !r->out->call.help)
-        reject(r, operands ? "more than one container id" : "no container id", "update");
-}
-
-/* Reads a delete. One that the runtime would refuse has no id. */
-static void read_delete(struct reader *r, bool crun)
-{
-    bool rejected = r->out->rejected;
-
-    int operands = read_operands(r, crun, call_crun_delete, call_runc_delete);
-    if (operands != 1 || r->out->rejected)
-        r->out->call.id = NULL;
-    r->out->rejected = rejected;
 }
 
 bool grammar_id_is_path(const char *id)
@@ -434,11 +378,42 @@ static void check_id(struct reader *r)
         reject(r, "not a container id", id);
 }
 
-static unsigned runc_command_bit(const char *command)
+/* Rejects a line with another number of operands than the container's id. */
+static void need_id(struct reader *r, int operands)
 {
-    if (strcmp(command, "restore") == 0)
-        return IN_RESTORE;
-    return strcmp(command, "run") == 0 ? IN_RUN : IN_CREATE;
+    if (operands != 1 && !r->out->call.help)
+        reject(r, operands ? "more than one container id" : "no container id",
+               r->out->call.command);
+    check_id(r);
+}
+
+/* Reads the options of exec, which end at the first operand in both grammars. */
+static void read_exec(struct reader *r, bool crun)
+{
+    r->table = crun ? call_crun_exec : call_runc_exec;
+    if (crun)
+        argp_options(r);
+    else
+        go_options(r);
+    r->out->call.id = next_word(r);
+    check_id(r);
+}
+
+/* Reads a delete. One that the runtime would refuse has no id. */
+static void read_delete(struct reader *r, bool crun)
+{
+    bool rejected = r->out->rejected;
+
+    int operands = read_operands(r, crun, call_crun_delete, call_runc_delete);
+    if (operands != 1 || r->out->rejected)
+        r->out->call.id = NULL;
+    r->out->rejected = rejected;
+}
+
+static void read_create(struct reader *r, bool crun, unsigned in, const struct option *of_crun)
+{
+    r->command = crun || r->newer ? 0 : in;
+    need_id(r, read_operands(r, crun, of_crun, call_runc_command));
 }
 
 void grammar_read(const struct grammar *grammar, int argc, char *const argv[], struct reading *out)
@@ -462,25 +437,34 @@ void grammar_read(const struct grammar *grammar, int argc, char *const argv[], s
     if (out->call.help)
         return;
     out->call.command = next_word(&r);
-    if (grammar_command_execs(out->call.command)) {
+    out->call.verb = find_verb(out->call.command);
+    switch (out->call.verb) {
+    case VERB_CREATE:
+        read_create(&r, crun, IN_CREATE, call_crun_create);
+        break;
+    case VERB_RUN:
+        read_create(&r, crun, IN_RUN, call_crun_create);
+        break;
+    case VERB_RESTORE:
+        read_create(&r, crun, IN_RESTORE, call_crun_restore);
+        break;
+    case VERB_EXEC:
         read_exec(&r, crun);
-        check_id(&r);
-    }
-    if (grammar_command_updates(out->call.command)) {
-        read_update(&r, crun);
-        check_id(&r);
-    }
-    if (grammar_command_starts(out->call.command)) {
-        read_start(&r, crun);
-        check_id(&r);
-    }
-    if (out->call.command && strcmp(out->call.command, "delete") == 0)
+        break;
+    case VERB_START:
+        need_id(&r, read_operands(&r, crun, call_crun_start, call_runc_start));
+        break;
+    case VERB_UPDATE:
+        /* Every runc takes the "-" of `--resources -`, which containerd writes, for the value. */
+        r.later_reorder = true;
+        need_id(&r, read_operands(&r, crun, call_crun_update, call_runc_update));
+        break;
+    case VERB_DELETE:
         read_delete(&r, crun);
-    if (!grammar_command_creates(out->call.command))
-        return;
-    r.command = crun || grammar->newer ? 0 : runc_command_bit(out->call.command);
-    int operands = read_operands(&r, crun, crun_table(out->call.command), call_runc_command);
-    if (operands != 1 && !out->call.help)
-        reject(&r, operands ? "more than one container id" : "no container id", out->call.command);
-    check_id(&r);
+        break;
+    case VERB_NONE:
+    case VERB_UNKNOWN:
+    case VERB_OTHER:
+        break;
+    }
 }

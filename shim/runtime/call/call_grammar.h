@@ -29,21 +29,6 @@ struct grammar {
 /* Reads the words under one grammar. All texts in *out are borrowed from argv. Pure. */
 void grammar_read(const struct grammar *grammar, int argc, char *const argv[], struct reading *out);
 
-/* Returns true for a command of the OCI runtimes, whether or not it creates containers. */
-bool grammar_command_known(const char *command);
-
-/* Returns true for create, run and restore. */
-bool grammar_command_creates(const char *command);
-
-/* Returns true for exec. */
-bool grammar_command_execs(const char *command);
-
-/* Returns true for update. */
-bool grammar_command_updates(const char *command);
-
-/* Returns true for start. */
-bool grammar_command_starts(const char *command);
-
 /*
  * Returns true for an id that runc refuses, and that crun before 1.21 takes for a path: by it a
  * container has many names, and "delete --force .." removes the directory above --root.

@@ -65,29 +65,34 @@ int call_own_parse(int argc, char *const argv[], struct call_own *out, struct er
     return 0;
 }
 
+static bool creates(enum call_verb verb)
+{
+    return verb == VERB_CREATE || verb == VERB_RUN || verb == VERB_RESTORE;
+}
+
 bool call_edits(const struct call *call)
 {
-    return !call->help && grammar_command_creates(call->command);
+    return !call->help && creates(call->verb);
 }
 
 bool call_execs(const struct call *call)
 {
-    return !call->help && grammar_command_execs(call->command) && call->id;
+    return !call->help && call->verb == VERB_EXEC && call->id;
 }
 
 bool call_starts(const struct call *call)
 {
-    return !call->help && grammar_command_starts(call->command) && call->id;
+    return !call->help && call->verb == VERB_START && call->id;
 }
 
 bool call_updates(const struct call *call)
 {
-    return !call->help && grammar_command_updates(call->command) && call->id && call->resources;
+    return !call->help && call->verb == VERB_UPDATE && call->id && call->resources;
 }
 
 bool call_deletes(const struct call *call)
 {
-    return !call->help && call->command && strcmp(call->command, "delete") == 0 && call->id;
+    return !call->help && call->verb == VERB_DELETE && call->id;
 }
 
 static bool same_text(const char *a, const char *b)
@@ -115,10 +120,9 @@ struct readings {
 };
 
 /* Returns true for commands of which no reading may be wrong. */
-static bool is_judged(const char *command)
+static bool is_judged(enum call_verb verb)
 {
-    return grammar_command_creates(command) || grammar_command_execs(command) ||
-           grammar_command_updates(command) || grammar_command_starts(command);
+    return creates(verb) || verb == VERB_EXEC || verb == VERB_START || verb == VERB_UPDATE;
 }
 
 static void add_reading(struct readings *all, const struct reading *r)
@@ -129,7 +133,7 @@ static void add_reading(struct readings *all, const struct reading *r)
     }
     if (!all->refused.rejected)
         all->refused = *r;
-    all->refused_judged = all->refused_judged || is_judged(r->call.command);
+    all->refused_judged = all->refused_judged || is_judged(r->call.verb);
 }
 
 /* Collects the readings under all grammars in question. */
@@ -165,7 +169,7 @@ static void read_all(int argc, char *const argv[], enum lowlevel_flavor flavor,
 static bool any_judged(const struct reading *list, int count)
 {
     for (int i = 0; i < count; i++)
-        if (!list[i].call.help && is_judged(list[i].call.command))
+        if (!list[i].call.help && is_judged(list[i].call.verb))
             return true;
     return false;
 }
@@ -179,7 +183,7 @@ static int drop_unknown_commands(struct reading *list, int count)
     int kept = 0;
 
     for (int i = 0; i < count; i++)
-        if (!list[i].call.command || grammar_command_known(list[i].call.command))
+        if (list[i].call.verb != VERB_UNKNOWN)
             list[kept++] = list[i];
     return kept;
 }
@@ -216,9 +220,9 @@ static const char *first_unknown(const struct reading *list, int count)
 
 static const char *advice(const struct call *call)
 {
-    if (grammar_command_execs(call->command))
+    if (call->verb == VERB_EXEC)
         return ": write each option by itself and in full, as in: exec --detach --process FILE ID";
-    if (grammar_command_updates(call->command))
+    if (call->verb == VERB_UPDATE)
         return ": write each option by itself and in full, as in: update --resources FILE ID";
     return "";
 }
