@@ -128,3 +128,20 @@ int template_expand(const char *text, const struct template_values *values, stru
     buf_append(out, "", 0); /* out->data is set even for an empty text */
     return buf_check(out, err);
 }
+
+char *template_glob(const char *text, size_t len, struct arena *arena)
+{
+    _cleanup_buf_ struct buf glob = BUF_INIT;
+
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] == '{') {
+            buf_putc(&glob, '*');
+            i += strcspn(text + i, "}");
+            continue;
+        }
+        if (strchr("*?[\\", text[i]))
+            buf_putc(&glob, '\\');
+        buf_putc(&glob, text[i]);
+    }
+    return glob.failed ? NULL : arena_strndup(arena, glob.data ? glob.data : "", glob.len);
+}

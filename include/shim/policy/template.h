@@ -7,6 +7,7 @@
 #ifndef SHIM_TEMPLATE_H
 #define SHIM_TEMPLATE_H
 
+#include "base/arena.h"
 #include "base/buf.h"
 
 #include <stdbool.h>
@@ -46,6 +47,12 @@ int template_check(const char *text, unsigned allowed, unsigned *used, struct er
 /* Appends the text with its values. ERR_POLICY for a value that is missing or unsafe. */
 int template_expand(const char *text, const struct template_values *values, struct buf *out,
                     struct err *err) must_check;
+
+/*
+ * Returns a glob (base/glob.h) for the first `len` bytes of a template that was checked: anything
+ * for each variable. It is in the arena; NULL without memory.
+ */
+char *template_glob(const char *text, size_t len, struct arena *arena);
 
 /*
  * Returns true for a name that a user may write: [A-Za-z0-9._-], not "." or "..", of bounded

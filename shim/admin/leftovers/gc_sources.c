@@ -42,25 +42,6 @@ static bool is_containers_part(const char *part)
     return strcmp(part, "{container}") == 0 || strcmp(part, "{container_name}") == 0;
 }
 
-/* Returns the glob for a component of a template: any value for each variable. NULL without memory.
- */
-static char *part_glob(const char *part, size_t len, struct arena *arena)
-{
-    _cleanup_buf_ struct buf glob = BUF_INIT;
-
-    for (size_t i = 0; i < len; i++) {
-        if (part[i] == '{') {
-            buf_putc(&glob, '*');
-            i += strcspn(part + i, "}");
-            continue;
-        }
-        if (strchr("*?[\\", part[i]))
-            buf_putc(&glob, '\\');
-        buf_putc(&glob, part[i]);
-    }
-    return glob.failed ? NULL : arena_strndup(arena, glob.data ? glob.data : "", glob.len);
-}
-
 /* ---- mounts ---- */
 
 static void visit_table(void *context, const struct mount_table *table)
@@ -149,7 +130,7 @@ static void walk(struct sweep *s, int fd, const char *path, const char *rest)
 {
     size_t len = strcspn(rest, "/");
     bool last = !rest[len];
-    char *glob = part_glob(rest, len, &s->own);
+    char *glob = template_glob(rest, len, &s->own);
     DIR *dir = fdopendir(fd);
     const struct dirent *e;
 

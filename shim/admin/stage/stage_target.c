@@ -24,32 +24,16 @@ void stage_target_close(struct stage_target *target)
 
 /* ---- the class ---- */
 
-/* Returns a glob for the sources of a class: anything for each variable. NULL without memory. */
-static char *source_glob(const char *template, struct arena *arena)
-{
-    _cleanup_buf_ struct buf glob = BUF_INIT;
-
-    for (const char *at = template; *at; at++) {
-        if (*at == '{') {
-            buf_putc(&glob, '*');
-            at += strcspn(at, "}");
-            continue;
-        }
-        if (strchr("*?[\\", *at))
-            buf_putc(&glob, '\\');
-        buf_putc(&glob, *at);
-    }
-    return glob.failed ? NULL : arena_strndup(arena, glob.data ? glob.data : "", glob.len);
-}
-
 static const struct policy_volume *find_by_path(const struct policy *policy, const char *path,
                                                 struct arena *arena)
 {
     for (size_t i = 0; i < policy->volume_count; i++) {
         const struct policy_volume *v = &policy->volumes[i];
-        const char *glob = v->stage.cache.text ? source_glob(v->source.text, arena) : NULL;
+        const char *source = v->source.text;
+        const char *glob =
+            v->stage.cache.text ? template_glob(source, strlen(source), arena) : NULL;
         /* A value of a template is one component, so both have the same number of them. */
-        if (glob && path_depth(v->source.text) == path_depth(path) && glob_matches(glob, path))
+        if (glob && path_depth(source) == path_depth(path) && glob_matches(glob, path))
             return v;
     }
     return NULL;
