@@ -55,6 +55,11 @@ int err_wrap(struct err *err, const char *format, ...)
     return -1;
 }
 
+bool err_missing(const struct err *err)
+{
+    return err->kind == ERR_SYSTEM && err->sys == ENOENT;
+}
+
 int err_exit_status(enum err_kind kind)
 {
     switch (kind) {

@@ -8,6 +8,8 @@
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
+#include <stdbool.h>
+
 enum err_kind {
     ERR_NONE = 0,
     ERR_USAGE,       /* the command line is wrong */
@@ -42,6 +44,9 @@ int err_nomem(struct err *err);
 
 /* Puts "context: " before the message; the kind stays. Always returns -1. */
 int err_wrap(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Returns true for ERR_SYSTEM with ENOENT: what was looked for is not there. */
+bool err_missing(const struct err *err);
 
 #if defined(__clang_analyzer__) && !defined(ERR_DEFINES)
 /* clang-tidy reads one file at a time and cannot see what these functions return. */

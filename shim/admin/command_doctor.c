@@ -86,7 +86,7 @@ static int read_settings(struct diagnoses *d, struct err *err)
     _cleanup_buf_ struct buf text = BUF_INIT;
 
     if (file_read(AT_FDCWD, settings_path, SETTINGS_BYTES, &text, err) < 0)
-        return err->kind == ERR_SYSTEM && err->sys == ENOENT ? 0 : -1;
+        return err_missing(err) ? 0 : -1;
     _cleanup_json_ struct json_doc *doc = json_parse_buf(&text, &options, err);
     const struct json *ids = doc ? json_get(json_root(doc), "ignore") : NULL;
     if (!doc)

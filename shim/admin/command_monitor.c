@@ -70,7 +70,7 @@ static int load(int dirfd, const char *name, struct alert_list *out, struct err 
     struct err why = ERR_INIT;
 
     if (rundir_read(dirfd, name, STATE_BYTES, &text, &why) < 0) {
-        if (why.kind == ERR_SYSTEM && why.sys == ENOENT)
+        if (err_missing(&why))
             return 0;
         *err = why;
         return -1;

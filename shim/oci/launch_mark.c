@@ -156,7 +156,7 @@ static int read_container(const char *path, size_t file, struct process *out, st
     uint64_t pid;
 
     if (file_read(AT_FDCWD, path, FILE_BYTES, &text, err) < 0)
-        return err->kind == ERR_SYSTEM && err->sys == ENOENT ? 0 : -1;
+        return err_missing(err) ? 0 : -1;
     _cleanup_json_ struct json_doc *doc = json_parse_buf(&text, &options, err);
     if (!doc)
         return err_wrap(err, "%s", path);

@@ -92,11 +92,6 @@ void state_sweep_pools(int dirfd)
 
 /* ---- everything ---- */
 
-static bool is_missing(const struct err *err)
-{
-    return err->kind == ERR_SYSTEM && err->sys == ENOENT;
-}
-
 static int sweep_states_in(const char *name, bool dry, size_t *count, struct err *err)
 {
     _cleanup_buf_ struct buf root = BUF_INIT;
@@ -104,7 +99,7 @@ static int sweep_states_in(const char *name, bool dry, size_t *count, struct err
     if (!rundir_unescape(name, strlen(name), &root))
         return 0;
     _cleanup_fd_ int fd = rundir_open(STATE_DIRECTORY, name, false, err);
-    if (fd < 0 && is_missing(err))
+    if (fd < 0 && err_missing(err))
         return 0; /* somebody has removed it */
     if (fd < 0 || rundir_hold(fd, err) < 0)
         return -1;
@@ -124,7 +119,7 @@ static int sweep_all_states(bool dry, size_t *count, struct err *err)
     int rc = 0;
 
     if (fd < 0)
-        return is_missing(err) ? 0 : -1;
+        return err_missing(err) ? 0 : -1;
     if (!dir)
         return err_sys(err, "/run/flatbed/" STATE_DIRECTORY);
     while (rc == 0 && (entry = readdir(dir)))
@@ -140,7 +135,7 @@ int state_sweep_all(bool dry, size_t *count, struct err *err)
         return -1;
     _cleanup_fd_ int fd = rundir_open(POOL_DIRECTORY, NULL, false, err);
     if (fd < 0)
-        return is_missing(err) ? 0 : -1;
+        return err_missing(err) ? 0 : -1;
     if (rundir_hold(fd, err) < 0)
         return -1;
     *count += sweep_place(&(struct place){.dirfd = fd, .dry = dry});

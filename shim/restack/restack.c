@@ -115,9 +115,7 @@ static int decide_root(struct restack *r, struct err *err)
     if (chain_find(&r->root->layers, r->root->mount->point, r->arena, &r->chain, &failure) < 0)
         return keep_mount(r, failure.msg, err);
     if (restack_cache_open(r->cache, false, &cache, &failure) < 0)
-        return failure.kind == ERR_SYSTEM && failure.sys == ENOENT
-                   ? build_later(r, err)
-                   : keep_mount(r, failure.msg, err);
+        return err_missing(&failure) ? build_later(r, err) : keep_mount(r, failure.msg, err);
     return decide_by_entry(r, &cache, err);
 }
 

@@ -132,9 +132,8 @@ static int find(const struct stage_wanted *w, bool make, struct arena *arena, st
     o->entry = (struct stage_entry)STAGE_ENTRY_INIT;
     bool circle = is_circle(w->rules->cache.text, w->path);
     if (!circle && stage_cache_open(w->rules->cache.text, make, &cache, &failure) < 0)
-        return !make && failure.kind == ERR_SYSTEM && failure.sys == ENOENT
-                   ? describe(w, o, arena, err)
-                   : refuse(o, failure.msg, arena, err);
+        return !make && err_missing(&failure) ? describe(w, o, arena, err)
+                                              : refuse(o, failure.msg, arena, err);
     if (circle || is_circle(cache.path, w->path)) {
         o->closed = path_is_beneath(w->path, circle ? w->rules->cache.text : cache.path);
         return refuse(o, "the cache and the source lie in one another", arena, err);

@@ -24,7 +24,7 @@ int warm_root_open(const struct warm_store *store, const struct warm_place *plac
         return err->kind == ERR_LIMIT ? 0 : -1;
     if (warm_store_read(store, place->key, place->of, arena, &out->record, unreadable) == 0)
         out->known = true;
-    else if (unreadable->kind == ERR_SYSTEM && unreadable->sys == ENOENT)
+    else if (err_missing(unreadable))
         *unreadable = (struct err)ERR_INIT;
     if (!out->known)
         out->record = (struct warm_record){.image = "", .off = "", .of = place->of};

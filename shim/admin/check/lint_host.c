@@ -218,7 +218,7 @@ static void lint_warm(const struct policy_warm *warm, struct findings *out)
 
     if (!warm->given || geteuid() != 0 ||
         warm_store_open(cache->text ? cache->text : WARM_CACHE, false, &store, &err) == 0 ||
-        (err.kind == ERR_SYSTEM && err.sys == ENOENT))
+        err_missing(&err))
         return;
     findings_add(out, FINDING_WARNING, "warm-refused", cache->text ? &cache->place : NULL,
                  "warm: nothing is recorded or read ahead: %s", err.msg);

@@ -158,7 +158,7 @@ static void lint_cache(const struct policy_volume *v, struct findings *out)
     _cleanup_free_ char *real = NULL;
     struct err err = ERR_INIT;
     _cleanup_fd_ int fd = closed_directory_open(v->stage.cache.text, false, &real, &err);
-    bool missing = fd < 0 && err.kind == ERR_SYSTEM && err.sys == ENOENT;
+    bool missing = fd < 0 && err_missing(&err);
     _cleanup_fd_ int above = missing ? open_above(v->stage.cache.text) : -1;
 
     if (fd < 0 && !missing)

@@ -140,7 +140,7 @@ static int examine(struct copyups_output *o, const struct container_found *c, si
         return 0;
     }
     if (container_root_open(c, &root, &why) < 0) {
-        bool gone = why.kind == ERR_SYSTEM && why.sys == ENOENT;
+        bool gone = err_missing(&why);
         copyups_output_skip(o, container_engine_names[c->engine], c->name,
                             gone ? "it is gone" : why.msg);
         return 0;

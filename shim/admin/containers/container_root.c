@@ -87,7 +87,7 @@ static int open_stored(const struct container_found *c, struct container_root *o
     if (set_upper(out, open_beneath(store, upper), upper, err) < 0)
         return -1;
     if (file_read(layer, "lower", LOWER_BYTES, &list, err) < 0)
-        return err->kind == ERR_SYSTEM && err->sys == ENOENT ? 0 : -1; /* an image without layers */
+        return err_missing(err) ? 0 : -1; /* an image without layers */
     return open_lowers(store, list.data ? list.data : "", out, err);
 }
 

@@ -36,7 +36,7 @@ int named_cache_open(const char *named, bool make, struct restack_cache *out, st
         return err_set(err, ERR_USAGE, "--cache=%s: not a clean absolute path", path);
     if (restack_cache_open(path, make, out, err) == 0)
         return 0;
-    return !make && err->kind == ERR_SYSTEM && err->sys == ENOENT ? 0 : -1;
+    return !make && err_missing(err) ? 0 : -1;
 }
 
 struct json *named_cache_item(const struct restack_item *item, struct json_doc *doc)

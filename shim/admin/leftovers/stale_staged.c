@@ -110,9 +110,7 @@ static int search_cache(void *context, const struct policy_stage *rules, struct 
     struct err why = ERR_INIT;
 
     if (stage_cache_open(rules->cache.text, false, &cache, &why) < 0)
-        return why.kind == ERR_SYSTEM && why.sys == ENOENT
-                   ? 0
-                   : stale_problem(s->out, rules->cache.text, why.msg, err);
+        return err_missing(&why) ? 0 : stale_problem(s->out, rules->cache.text, why.msg, err);
     if (stage_list(&cache, &arena, &items, &why) < 0)
         return stale_problem(s->out, rules->cache.text, why.msg, err);
     for (size_t i = 0; i < items.count; i++)

@@ -37,7 +37,7 @@ static int measure_upper(const struct container_found *c, struct measured_contai
     struct err why = ERR_INIT;
 
     if (c->problem || container_root_open(c, &root, &why) < 0) {
-        if (!c->problem && why.kind == ERR_SYSTEM && why.sys == ENOENT)
+        if (!c->problem && err_missing(&why))
             return 1;
         log_warning("%s %s: not measured: %s", out->engine, out->name,
                     c->problem ? c->problem : why.msg);

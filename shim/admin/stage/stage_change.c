@@ -36,7 +36,7 @@ int stage_change_copies(const struct stage_target *target, enum stage_change cha
 
     *count = 0;
     if (stage_cache_open(target->volume->stage.cache.text, false, &cache, err) < 0)
-        return err->kind == ERR_SYSTEM && err->sys == ENOENT ? 0 : -1;
+        return err_missing(err) ? 0 : -1;
     if (stage_list(&cache, arena, &items, err) < 0)
         return -1;
     for (size_t i = 0; i < items.count; i++) {
@@ -85,7 +85,7 @@ static int trim_cache(void *context, const struct policy_stage *rules, struct er
     size_t evicted = 0;
 
     if (stage_cache_open(rules->cache.text, false, &cache, &why) < 0) {
-        if (why.kind == ERR_SYSTEM && why.sys == ENOENT)
+        if (err_missing(&why))
             return 0;
         *err = why;
         return -1;

@@ -20,7 +20,7 @@ static int add_file(struct known *out, int dir, const char *file, bool required,
     _cleanup_buf_ struct buf text = BUF_INIT;
 
     if (store_read(dir, file, NAME_MAX, &text, err) < 0)
-        return !required && is_missing(err) ? 0 : -1;
+        return !required && err_missing(err) ? 0 : -1;
     size_t len = text.data ? strcspn(text.data, "\n") : 0;
     if (len == 0)
         return err_set(err, ERR_FORMAT, "%s is empty", file);
@@ -42,7 +42,7 @@ static int still_there(int dir, const char *name, struct err *err)
 {
     struct stat st;
 
-    if (is_missing(err) && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
+    if (err_missing(err) && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
         return 0;
     return err_wrap(err, "%s", name);
 }

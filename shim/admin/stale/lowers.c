@@ -40,7 +40,7 @@ static int add_lowers(int layers, const char *id, struct search *s, struct err *
     if (!path)
         return err_nomem(err);
     if (store_read(layers, path, LOWER_BYTES, &text, err) < 0)
-        return is_missing(err) ? 0 : -1;
+        return err_missing(err) ? 0 : -1;
     for (char *at = text.data; at && *at;) {
         size_t len = strcspn(at, ":\n");
         char *next = at + len + (at[len] != '\0');

@@ -27,9 +27,6 @@ typedef int name_visit(void *context, int dir, const char *name, struct err *err
 int store_each(int at, const char *path, bool optional, name_visit *visit, void *context,
                struct err *err) must_check;
 
-/* Returns true for an error that says that a file is not there. */
-bool is_missing(const struct err *err);
-
 /* Adds the names that Docker's layerdb has. Fails if it cannot be read whole. */
 int docker_known(int root, struct known *out, struct err *err) must_check;
 

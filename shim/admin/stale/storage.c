@@ -74,9 +74,9 @@ static int add_transient(int root, struct known *out, struct err *err)
     if (run < 0)
         return errno == ENOENT ? 0 : err_sys(err, "%s", path);
     if ((add_list(run, "overlay-layers/volatile-layers.json", true, out, err) < 0 &&
-         !is_missing(err)) ||
+         !err_missing(err)) ||
         (add_list(run, "overlay-containers/volatile-containers.json", false, out, err) < 0 &&
-         !is_missing(err)))
+         !err_missing(err)))
         return err_wrap(err, "%s", path);
     return 0;
 }
@@ -96,7 +96,7 @@ int storage_known(int root, struct known *out, struct err *err)
 
     for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
         if (add_list(root, files[i].path, files[i].layers, out, err) < 0 &&
-            (files[i].required || !is_missing(err)))
+            (files[i].required || !err_missing(err)))
             return -1;
     return add_transient(root, out, err);
 }

@@ -52,8 +52,3 @@ int store_each(int at, const char *path, bool optional, name_visit *visit, void 
     closedir(dir);
     return rc;
 }
-
-bool is_missing(const struct err *err)
-{
-    return err->kind == ERR_SYSTEM && err->sys == ENOENT;
-}

@@ -28,7 +28,7 @@ static int take_record(const char *key, int64_t used, void *ctx, struct err *err
     *item = (struct warm_item){.used = used, .record = {.image = "", .off = "", .of = ""}};
     snprintf(item->key, sizeof(item->key), "%s", key);
     if (warm_store_read(r->store, key, NULL, r->arena, &item->record, &why) < 0) {
-        if (why.kind == ERR_SYSTEM && why.sys == ENOENT)
+        if (err_missing(&why))
             return 0; /* being made */
         item->record = (struct warm_record){.image = "", .off = "", .of = ""};
         item->problem = arena_strndup(r->arena, why.msg, strlen(why.msg));

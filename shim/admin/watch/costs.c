@@ -3,7 +3,6 @@
 #include "base/fdio.h"
 #include "base/json/json.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
@@ -57,7 +56,7 @@ int watch_costs_read(const char *path, bool must, struct watch_costs *out, struc
 
     *out = (struct watch_costs){0};
     if (file_read(AT_FDCWD, path, COSTS_BYTES, &text, err) < 0)
-        return !must && err->kind == ERR_SYSTEM && err->sys == ENOENT ? 0 : -1;
+        return !must && err_missing(err) ? 0 : -1;
     return watch_costs_parse(text.data ? text.data : "", text.len, out, err) < 0
                ? err_wrap(err, "%s", path)
                : 0;

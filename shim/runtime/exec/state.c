@@ -78,7 +78,7 @@ int state_find(const char *root, const char *id, struct json_doc **doc, struct e
     _cleanup_json_ struct json_doc *found = state_load(root, id, err);
 
     *doc = NULL;
-    if (!found && (err->kind == ERR_UNSUPPORTED || (err->kind == ERR_SYSTEM && err->sys == ENOENT)))
+    if (!found && (err->kind == ERR_UNSUPPORTED || err_missing(err)))
         return 0;
     if (found && !json_is(json_root(found), JSON_OBJECT))
         err_set(err, ERR_FORMAT, "not an object");
@@ -275,7 +275,7 @@ int state_forget(const char *root, const char *id, struct err *err)
     if (!state_is_kept(root, id))
         return 0; /* most containers have none */
     if (place_open(root, id, false, &place, err) < 0)
-        return err->kind == ERR_SYSTEM && err->sys == ENOENT ? 0 : -1;
+        return err_missing(err) ? 0 : -1;
     if (unlinkat(place.fd, place.name.data, 0) < 0 && errno != ENOENT)
         return err_sys(err, "cannot remove %s", place.name.data);
     return 0;

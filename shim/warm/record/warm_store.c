@@ -24,7 +24,7 @@ int warm_store_find(const char *path, struct warm_store *out, struct err *err)
 
     if (warm_store_open(path, false, out, &why) == 0)
         return 1;
-    if (why.kind == ERR_SYSTEM && why.sys == ENOENT)
+    if (err_missing(&why))
         return 0;
     *err = why;
     return -1;
