@@ -28,6 +28,16 @@ int fd_open_directory(int dirfd, const char *path)
     return openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
+DIR *fd_list_directory(int dirfd, const char *path)
+{
+    _cleanup_fd_ int fd = fd_open_directory(dirfd, path);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+    if (dir)
+        steal_fd(&fd);
+    return dir;
+}
+
 /* Returns the size of a regular file, 0 if it is unknown, as in /proc. */
 static size_t file_size(const struct stat *st)
 {

@@ -1,5 +1,6 @@
 #include "base/files/atomic_file.h"
 
+#include "base/fdio.h"
 #include "base/files/dir_sync.h"
 #include "base/files/named_lock.h"
 #include "base/hex.h"
@@ -101,15 +102,12 @@ bool atomic_file_sweep_one(int dirfd, const char *name, bool dry)
 
 size_t atomic_file_sweep(int dirfd, bool dry)
 {
-    int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    DIR *dir = fd_list_directory(dirfd, ".");
     const struct dirent *entry;
     size_t count = 0;
 
-    if (!dir) {
-        cleanup_fd(&fd);
+    if (!dir)
         return 0;
-    }
     while ((entry = readdir(dir)))
         count += atomic_file_sweep_one(dirfd, entry->d_name, dry);
     closedir(dir);

@@ -159,13 +159,10 @@ typedef void name_action(void *ctx, int dir, const char *name);
 
 static void each_name(int dir, name_filter *wanted, name_action *act, void *ctx)
 {
-    int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *list = fd < 0 ? NULL : fdopendir(fd);
+    DIR *list = fd_list_directory(dir, ".");
 
-    if (!list) {
-        cleanup_fd(&fd);
+    if (!list)
         return;
-    }
     for (const struct dirent *entry; (entry = readdir(list));)
         if (wanted(entry->d_name))
             act(ctx, dirfd(list), entry->d_name);

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,6 +26,9 @@ int fd_open_within(int dir, const char *path, uint64_t flags, uint64_t resolve) 
 
 /* Opens a directory for reading; a symbolic link is an error. Returns -1 with errno. */
 int fd_open_directory(int dirfd, const char *path) must_check;
+
+/* Opens a directory in the same way to list it, from the beginning. Returns NULL with errno. */
+DIR *fd_list_directory(int dirfd, const char *path) must_check;
 
 /*
  * Appends everything from fd's position to its end to `out`. If there are more than `limit` bytes,

@@ -1,11 +1,11 @@
 #include "shim/oci/state_sweep.h"
 
+#include "base/fdio.h"
 #include "base/files/atomic_file.h"
 #include "shim/host/rundir.h"
 #include "shim/oci/launch_mark.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <string.h>
 
 static const char suffix[] = ".json";
@@ -48,20 +48,10 @@ static bool sweep_file(const struct place *p, const char *name)
     return p->dry || unlinkat(p->dirfd, name, 0) == 0;
 }
 
-static DIR *list_directory(int dirfd)
-{
-    _cleanup_fd_ int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-    if (dir)
-        steal_fd(&fd);
-    return dir;
-}
-
 /* Sweeps a directory whose lock this process has. Returns how many files were left. */
 static size_t sweep_place(const struct place *p)
 {
-    DIR *dir = list_directory(p->dirfd);
+    DIR *dir = fd_list_directory(p->dirfd, ".");
     const struct dirent *entry;
     size_t count = 0;
 
@@ -114,7 +104,7 @@ static int sweep_states_in(const char *name, bool dry, size_t *count, struct err
 static int sweep_all_states(bool dry, size_t *count, struct err *err)
 {
     _cleanup_fd_ int fd = rundir_open(STATE_DIRECTORY, NULL, false, err);
-    DIR *dir = fd < 0 ? NULL : list_directory(fd);
+    DIR *dir = fd < 0 ? NULL : fd_list_directory(fd, ".");
     const struct dirent *entry;
     int rc = 0;
 

@@ -75,8 +75,7 @@ static bool is_mounted(const struct sweep *s, const char *name)
 /* True for an empty directory. */
 static bool is_empty(int dirfd, const char *name)
 {
-    int fd = fd_open_directory(dirfd, name);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    DIR *dir = fd_list_directory(dirfd, name);
     const struct dirent *e;
     bool empty = dir != NULL;
 

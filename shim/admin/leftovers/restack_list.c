@@ -5,7 +5,6 @@
 #include "shim/mount/mounts_of_all.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <fts.h>
 #include <string.h>
 #include <sys/file.h>
@@ -157,14 +156,10 @@ static int by_use(const void *a, const void *b)
 
 static DIR *open_all(const struct restack_cache *cache, struct err *err)
 {
-    _cleanup_fd_ int fd = openat(cache->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    DIR *dir = fd_list_directory(cache->fd, ".");
 
-    if (!dir) {
+    if (!dir)
         err_sys(err, "%s", cache->path);
-        return NULL;
-    }
-    (void)steal_fd(&fd);
     return dir;
 }
 

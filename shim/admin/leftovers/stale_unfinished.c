@@ -1,5 +1,6 @@
 #include "shim/admin/leftovers/stale_unfinished.h"
 
+#include "base/fdio.h"
 #include "base/files/atomic_file.h"
 #include "base/files/unfinished.h"
 #include "shim/admin/engine/engine_stores.h"
@@ -91,14 +92,11 @@ static void visit(void *ctx, int parent, const char *name, int fd, const struct 
 
 static void visit_temporary_files(struct search *s, int parent)
 {
-    int fd = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    DIR *dir = fd_list_directory(parent, ".");
     struct stat st;
 
-    if (!dir) {
-        cleanup_fd(&fd);
+    if (!dir)
         return;
-    }
     for (const struct dirent *e; (e = readdir(dir));)
         if (atomic_file_sweep_one(parent, e->d_name, true) &&
             fstatat(parent, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)

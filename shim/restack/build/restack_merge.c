@@ -260,23 +260,18 @@ static int take_entry(struct merge *m, const struct seen *s, struct err *err)
 
 static int read_layer(struct merge *m, struct seen *s, struct err *err)
 {
-    int fd = fd_open_directory(m->layers->fds[s->layer], s->dir->path);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    DIR *dir = fd_list_directory(m->layers->fds[s->layer], s->dir->path);
     const struct dirent *e;
     int rc = 0;
 
-    if (!dir) {
-        int saved = errno;
-        cleanup_fd(&fd);
-        errno = saved;
+    if (!dir)
         return err_sys(err, "a layer's '%s'", s->dir->path);
-    }
     errno = 0;
     while (rc == 0 && (e = readdir(dir))) {
         s->name = e->d_name;
         s->type = e->d_type;
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            rc = find_type(s, fd, err) < 0 || take_entry(m, s, err) < 0 ? -1 : 0;
+            rc = find_type(s, dirfd(dir), err) < 0 || take_entry(m, s, err) < 0 ? -1 : 0;
         errno = 0;
     }
     if (rc == 0 && errno)

@@ -106,16 +106,13 @@ static int by_use(const void *a, const void *b)
 int stage_list(const struct stage_cache *cache, struct arena *arena, struct stage_items *out,
                struct err *err)
 {
-    int fd = openat(cache->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    DIR *dir = fd_list_directory(cache->fd, ".");
     const struct dirent *e;
     int rc = 0;
 
     *out = (struct stage_items){0};
-    if (!dir) {
-        cleanup_fd(&fd);
+    if (!dir)
         return err_sys(err, "%s", cache->path);
-    }
     while (rc == 0 && (e = readdir(dir))) {
         struct stage_item item;
         if (!read_item(cache, e->d_name, arena, &item))

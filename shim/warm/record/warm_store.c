@@ -88,20 +88,16 @@ int warm_store_remove(const struct warm_store *store, const char *key, struct er
 int warm_store_each(const struct warm_store *store, warm_store_taker *take, void *ctx,
                     struct err *err)
 {
-    int copy = openat(store->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+    DIR *dir = fd_list_directory(store->fd, ".");
     const struct dirent *e;
     struct stat st;
     int rc = 0;
 
-    if (!dir) {
-        err_sys(err, "%s", store->path);
-        cleanup_fd(&copy);
-        return -1;
-    }
+    if (!dir)
+        return err_sys(err, "%s", store->path);
     while (rc == 0 && (e = readdir(dir)))
         if (hex_is(e->d_name, CHAIN_KEY - 1) &&
-            fstatat(copy, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+            fstatat(store->fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
             rc = take(e->d_name, st.st_mtim.tv_sec, ctx, err);
     closedir(dir);
     return rc;

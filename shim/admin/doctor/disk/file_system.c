@@ -4,7 +4,6 @@
 #include "shim/admin/doctor/disk/features.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
@@ -58,13 +57,10 @@ static void name_type(uint64_t magic, struct file_system *out)
 /* XFS made with ftype=0: overlayfs cannot have its upper directory there. */
 static bool is_untyped(int dirfd)
 {
-    int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    DIR *dir = fd_list_directory(dirfd, ".");
 
-    if (!dir) {
-        cleanup_fd(&fd);
+    if (!dir)
         return false;
-    }
     const struct dirent *entry = readdir(dir);
     bool untyped = entry && entry->d_type == DT_UNKNOWN;
     closedir(dir);
