@@ -157,15 +157,6 @@ int warm_report_print(const struct warm_report *report, size_t terminal, struct 
     return 0;
 }
 
-static uint64_t bytes_of(const struct warm_file *f)
-{
-    uint64_t bytes = 0;
-
-    for (size_t i = 0; i < f->count; i++)
-        bytes += f->ranges[i].len;
-    return bytes;
-}
-
 void warm_report_print_one(const struct warm_record *r, struct buf *out)
 {
     char size[HUMAN_SIZE];
@@ -180,7 +171,7 @@ void warm_report_print_one(const struct warm_record *r, struct buf *out)
         buf_printf(out, "; the last cold start was spared %" PRIu64 " %% of its reads", r->gain);
     buf_putc(out, '\n');
     for (size_t i = 0; i < r->count; i++) {
-        buf_printf(out, "%10s  ", human_size_binary(bytes_of(&r->files[i]), size));
+        buf_printf(out, "%10s  ", human_size_binary(warm_file_bytes(&r->files[i]), size));
         buf_put_printable(out, r->files[i].path, strlen(r->files[i].path));
         buf_putc(out, '\n');
     }
@@ -197,7 +188,7 @@ static struct json *files_json(const struct warm_record *r, struct json_doc *doc
         struct json *file = json_append(doc, files, json_object(doc));
         json_set(doc, file, "path", json_string(doc, f->path));
         json_set(doc, file, "layer", json_number(doc, f->layer));
-        json_set(doc, file, "bytes", json_number(doc, bytes_of(f)));
+        json_set(doc, file, "bytes", json_number(doc, warm_file_bytes(f)));
     }
     return files;
 }

@@ -29,15 +29,6 @@ struct piece {
     struct warm_range part; /* of length 0: all ranges */
 };
 
-static uint64_t bytes_of(const struct warm_file *f)
-{
-    uint64_t bytes = 0;
-
-    for (size_t i = 0; i < f->count; i++)
-        bytes += f->ranges[i].len;
-    return bytes;
-}
-
 static void next_item(struct read_ahead *r)
 {
     r->item++;
@@ -52,7 +43,7 @@ static bool take_piece(struct read_ahead *r, struct piece *out)
         return false;
     struct read_item *item = &r->items[r->item];
     *out = (struct piece){.item = item};
-    if (bytes_of(item->file) <= PIECE) {
+    if (warm_file_bytes(item->file) <= PIECE) {
         next_item(r);
         return true;
     }

@@ -244,12 +244,20 @@ const struct warm_file *warm_record_find(const struct warm_record *r, const char
     return NULL;
 }
 
+uint64_t warm_file_bytes(const struct warm_file *f)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < f->count; i++)
+        bytes += f->ranges[i].len;
+    return bytes;
+}
+
 void warm_record_sum(struct warm_record *r)
 {
     r->bytes = 0;
     for (size_t i = 0; i < r->count; i++)
-        for (size_t k = 0; k < r->files[i].count; k++)
-            r->bytes += r->files[i].ranges[k].len;
+        r->bytes += warm_file_bytes(&r->files[i]);
 }
 
 int warm_record_judge(struct warm_record *r, unsigned gain, struct arena *arena, struct err *err)

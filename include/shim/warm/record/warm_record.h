@@ -58,6 +58,9 @@ void warm_record_print(const struct warm_record *record, struct buf *out);
 const struct warm_file *warm_record_find(const struct warm_record *record, const char *path,
                                          uint32_t layer);
 
+/* Returns the bytes of the ranges of a file. */
+uint64_t warm_file_bytes(const struct warm_file *file);
+
 /* Takes note of a gain: low ones in a row turn the record off. `off` becomes a text in the arena.
  * -1 without memory. */
 int warm_record_judge(struct warm_record *record, unsigned gain, struct arena *arena,
