@@ -24,6 +24,10 @@ static void system_error_holds_errno_and_its_text(void **state)
     assert_int_equal(err.kind, ERR_SYSTEM);
     assert_int_equal(err.sys, ENOENT);
     assert_string_equal(err.msg, "open x: No such file or directory");
+    assert_true(err_missing(&err));
+    errno = EACCES;
+    assert_int_equal(err_sys(&err, "open x"), -1);
+    assert_false(err_missing(&err));
 }
 
 static void out_of_memory_is_a_system_error(void **state)

@@ -85,6 +85,18 @@ static void test_unsafe_values(void **state)
     assert_false(template_name_valid("a\0b", 3));
 }
 
+static void test_globs(void **state)
+{
+    struct arena arena = {.limit = 1024};
+
+    (void)state;
+    assert_string_equal(template_glob("/srv/{user}/{name}.d", 20, &arena), "/srv/*/*.d");
+    assert_string_equal(template_glob("{user}/{name}", 6, &arena), "*");
+    assert_string_equal(template_glob("a*[b]?\\{uid}", 12, &arena), "a\\*\\[b]\\?\\\\*");
+    assert_string_equal(template_glob("", 0, &arena), "");
+    arena_free(&arena);
+}
+
 UNIT_SUITE(test_template)
 {
     const struct CMUnitTest tests[] = {
@@ -92,6 +104,7 @@ UNIT_SUITE(test_template)
         cmocka_unit_test(test_checks),
         cmocka_unit_test(test_missing_value_tells_how),
         cmocka_unit_test(test_unsafe_values),
+        cmocka_unit_test(test_globs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
