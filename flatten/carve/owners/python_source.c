@@ -28,19 +28,34 @@ static size_t cut_tags(const char *name, size_t len)
     return cut_word(name, len);
 }
 
-uint32_t pyc_source(const struct tree *tree, uint32_t node)
+bool python_is_source(const struct tree *tree, uint32_t node)
+{
+    size_t len;
+    const char *name = tree_name(tree, node, &len);
+
+    return len > 3 && memcmp(name + len - 3, ".py", 3) == 0;
+}
+
+bool python_is_cache(const struct tree *tree, uint32_t node)
 {
     static const char cache[] = "__pycache__";
+    size_t len;
+    const char *name = tree_name(tree, node, &len);
+
+    return len == sizeof(cache) - 1 && memcmp(name, cache, len) == 0;
+}
+
+uint32_t pyc_source(const struct tree *tree, uint32_t node)
+{
     uint32_t dir = tree_parent(tree, node);
     char source[NAME_MOST + 3];
-    size_t len, dir_len;
+    size_t len;
     const char *name = tree_name(tree, node, &len);
 
     if (node == TREE_ROOT || len > NAME_MOST || !is_compiled(name, len))
         return TREE_NONE;
-    const char *dir_name = tree_name(tree, dir, &dir_len);
     len = cut_word(name, len);
-    if (dir_len == sizeof(cache) - 1 && memcmp(dir_name, cache, dir_len) == 0) {
+    if (python_is_cache(tree, dir)) {
         len = cut_tags(name, len);
         dir = tree_parent(tree, dir);
     }

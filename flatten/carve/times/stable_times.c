@@ -137,68 +137,108 @@ static const char *link_target(void *ctx, uint32_t node)
     return r && S_ISLNK(r->mode) ? spool_target(t->spool, r, &t->link, &ignored) : NULL;
 }
 
-/* Returns the file whose time Python compares where this is the source: it follows links. */
-static const struct spool_record *source_file(struct taking *t, uint32_t source)
+/* Returns the file that Python reads at a node of a source or .pyc: it follows links. */
+static const struct spool_record *file_at(struct taking *t, uint32_t node)
 {
     const struct tree *tree = t->spool->tree;
     const struct tree_links links = {link_target, t};
     size_t len;
-    const char *name = tree_name(tree, source, &len);
-    uint32_t end = tree_walk(tree, &links, tree_parent(tree, source), name, len, true);
+    const char *name = tree_name(tree, node, &len);
+    uint32_t end = tree_walk(tree, &links, tree_parent(tree, node), name, len, true);
     const struct spool_record *r = end == TREE_NONE ? NULL : spool_at(t->spool, end);
 
     return r && S_ISREG(r->mode) ? r : NULL;
 }
 
-/* Joins a .pyc, which names this time, with its source; it takes no time if that is unknown. */
-static void join_source(struct taking *t, uint32_t compiled, const struct spool_record *source,
-                        uint32_t time)
+static uint32_t number_of(const struct taking *t, const struct spool_record *r)
 {
-    if (!source) {
-        t->refused[first_of(t, compiled)] = true;
-        return;
-    }
-    uint32_t of = (uint32_t)(source - t->spool->records);
-    const struct identity_stamp *then = t->wanted[of];
-    join(t, compiled, of,
-         !then || !t->wanted[compiled] || would_outdate(&t->stamps[of], then, time));
+    return (uint32_t)(r - t->spool->records);
 }
 
-static bool keeps_time(const struct taking *t, const struct spool_record *r)
+/* The record, if there is one, and what is joined with it take no time. */
+static void refuse(struct taking *t, const struct spool_record *r)
 {
-    size_t i = (size_t)(r - t->spool->records);
-
-    return t->wanted[i] && same_time(t->wanted[i], &t->stamps[i]);
+    if (r)
+        t->refused[first_of(t, number_of(t, r))] = true;
 }
 
-/* Joins a .pyc with its source, unless that keeps its time anyway. */
-static int join_compiled(struct taking *t, uint32_t node, struct err *err)
+static void join_files(struct taking *t, uint32_t compiled, uint32_t source, uint32_t time)
 {
-    const struct spool *s = t->spool;
-    const struct spool_record *r = spool_at(s, node);
-    uint32_t name = r ? pyc_source(s->tree, node) : TREE_NONE;
+    const struct identity_stamp *then = t->wanted[source];
+
+    join(t, compiled, source,
+         !then || !t->wanted[compiled] || would_outdate(&t->stamps[source], then, time));
+}
+
+static bool keeps_time(const struct taking *t, uint32_t record)
+{
+    return t->wanted[record] && same_time(t->wanted[record], &t->stamps[record]);
+}
+
+/*
+ * Joins a .pyc with its source, unless that keeps its time anyway. One of which the other is not
+ * known takes no time.
+ */
+static int join_compiled(struct taking *t, uint32_t node, uint32_t of, struct err *err)
+{
+    const struct spool_record *compiled = file_at(t, node), *source = file_at(t, of);
     unsigned char head[PYC_HEAD];
     uint32_t time;
 
-    if (name == TREE_NONE || !spool_at(s, name) || !S_ISREG(r->mode) || r->size < PYC_HEAD)
+    if (!compiled)
+        refuse(t, source);
+    if (!compiled || compiled->size < PYC_HEAD || (source && keeps_time(t, number_of(t, source))))
         return 0;
-    const struct spool_record *source = source_file(t, name);
-    if (source && keeps_time(t, source))
-        return 0;
-    if (spool_read(s, r, 0, head, sizeof(head), err) < 0)
+    if (spool_read(t->spool, compiled, 0, head, sizeof(head), err) < 0)
         return -1;
-    if (pyc_time(head, &time))
-        join_source(t, (uint32_t)(r - s->records), source, time);
+    if (!pyc_time(head, &time))
+        return 0;
+    if (source)
+        join_files(t, number_of(t, compiled), number_of(t, source), time);
+    else
+        refuse(t, compiled);
     return 0;
 }
 
 static int join_all(struct taking *t, struct err *err)
 {
-    uint32_t count = tree_count(t->spool->tree);
+    const struct tree *tree = t->spool->tree;
+    uint32_t count = tree_count(tree);
 
-    for (uint32_t node = 1; node < count; node++)
-        if (join_compiled(t, node, err) < 0)
+    for (uint32_t node = 1; node < count; node++) {
+        uint32_t source = spool_at(t->spool, node) ? pyc_source(tree, node) : TREE_NONE;
+        if (source != TREE_NONE && spool_at(t->spool, source) &&
+            join_compiled(t, node, source, err) < 0)
             return -1;
+    }
+    return 0;
+}
+
+static bool is_link_to_cache(const struct taking *t, uint32_t node)
+{
+    const struct spool_record *r = spool_at(t->spool, node);
+
+    return r && S_ISLNK(r->mode) && python_is_cache(t->spool->tree, node);
+}
+
+/*
+ * Refuses the sources beside a __pycache__ that is a symbolic link: their .pyc files are not looked
+ * for, which would be the work of all links times all files behind one.
+ */
+static int refuse_beside_links(struct taking *t, struct err *err)
+{
+    const struct tree *tree = t->spool->tree;
+    uint32_t count = tree_count(tree);
+    _cleanup_free_ bool *beside = calloc(count, sizeof(*beside)); /* by node of a directory */
+
+    if (!beside)
+        return err_nomem(err);
+    for (uint32_t node = 1; node < count; node++)
+        if (is_link_to_cache(t, node))
+            beside[tree_parent(tree, node)] = true;
+    for (uint32_t node = 1; node < count; node++)
+        if (beside[tree_parent(tree, node)] && python_is_source(tree, node))
+            refuse(t, file_at(t, node));
     return 0;
 }
 
@@ -225,7 +265,8 @@ int stable_times_take(const struct spool *s, struct identity_stamp *stamps,
     _cleanup_sha256_ struct sha256 *sha256 = sha256_new(err);
 
     *out = (struct stable_times){0};
-    if (!sha256 || taking_init(&t, err) < 0 || want_all(&t, err) < 0 || join_all(&t, err) < 0)
+    if (!sha256 || taking_init(&t, err) < 0 || want_all(&t, err) < 0 || join_all(&t, err) < 0 ||
+        refuse_beside_links(&t, err) < 0)
         return -1;
     for (uint32_t i = 0; i < s->record_count; i++) {
         if (!t.wanted[i] || t.refused[first_of(&t, i)] || same_time(t.wanted[i], &stamps[i]))

@@ -345,6 +345,59 @@ static void test_a_source_behind_links(void **state)
     assert_int_equal(time_of(f, "__pycache__/gone.cpython-311.pyc"), NOW);
 }
 
+/* A .pyc is the file that its name leads to. One that leads to none may be in a volume. */
+static void test_a_pyc_behind_links(void **state)
+{
+    struct fixture *f = *state;
+    struct spool *const both[] = {f->then, f->now};
+
+    for (int i = 0; i < 2; i++) {
+        int64_t time = i ? NOW : THEN;
+        put_file(both[i], source, time, "1");
+        put_pyc(both[i], "store/1", time, 0, NOW);
+        put_symlink(both[i], compiled, "../store/1");
+        /* This one is used in no version, so both take their times. */
+        put_file(both[i], "n.py", time, "1");
+        put_pyc(both[i], "store/2", time, 0, 7);
+        put_symlink(both[i], "__pycache__/n.cpython-311.pyc", "/store/2");
+        put_file(both[i], "gone.py", time, "1");
+        put_symlink(both[i], "__pycache__/gone.cpython-311.pyc", "/store/3");
+    }
+    list_previous(f);
+    take(f);
+    assert_int_equal(time_of(f, source), NOW);
+    assert_int_equal(time_of(f, "store/1"), NOW);
+    assert_int_equal(time_of(f, "n.py"), THEN);
+    assert_int_equal(time_of(f, "store/2"), THEN);
+    assert_int_equal(time_of(f, "gone.py"), NOW);
+}
+
+/* The cache is not searched: all sources beside it keep their times. */
+static void test_a_cache_behind_a_link(void **state)
+{
+    struct fixture *f = *state;
+    struct spool *const both[] = {f->then, f->now};
+
+    for (int i = 0; i < 2; i++) {
+        int64_t time = i ? NOW : THEN;
+        put_file(both[i], "p/m.py", time, "1");
+        put_pyc(both[i], "store/m.cpython-311.pyc", time, 0, NOW);
+        put_symlink(both[i], "p/__pycache__", "../store");
+        put_file(both[i], "share/n.py", time, "1");
+        put_symlink(both[i], "p/n.py", "../share/n.py");
+        put_file(both[i], "p/q/o.py", time, "1");
+        put_file(both[i], "p/text", time, "1");
+        put_file(both[i], "o.py", time, "1");
+    }
+    list_previous(f);
+    take(f);
+    assert_int_equal(time_of(f, "p/m.py"), NOW);
+    assert_int_equal(time_of(f, "share/n.py"), NOW);
+    assert_int_equal(time_of(f, "p/q/o.py"), THEN);
+    assert_int_equal(time_of(f, "p/text"), THEN);
+    assert_int_equal(time_of(f, "o.py"), THEN);
+}
+
 #define TIMES_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_SUITE(test_stable_times)
@@ -357,6 +410,8 @@ UNIT_SUITE(test_stable_times)
         TIMES_TEST(test_one_other_pyc_keeps_all_of_a_source),
         TIMES_TEST(test_a_pyc_of_a_hash_is_free),
         TIMES_TEST(test_a_source_behind_links),
+        TIMES_TEST(test_a_pyc_behind_links),
+        TIMES_TEST(test_a_cache_behind_a_link),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
