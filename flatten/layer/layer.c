@@ -327,7 +327,8 @@ static int missing_data(uint64_t stated, uint64_t stored, struct err *err)
 
 /* Checks the entry, corrects it by its header's bytes, and releases those up to its content's end.
  */
-static int check_header(struct layer_reader *r, struct archive_entry *header, struct err *err)
+static int check_header(struct layer_reader *r, struct archive_entry *header,
+                        struct layer_entry *out, struct err *err)
 {
     enum { BLOCK = 512 };
     struct unpack_budget *unpack = r->layer->unpack;
@@ -337,18 +338,21 @@ static int check_header(struct layer_reader *r, struct archive_entry *header, st
     const struct layer_map map = layer_map_of(header);
     uint64_t from = (uint64_t)archive_read_header_position(r->archive);
     uint64_t to = (uint64_t)archive_filter_bytes(r->archive, 0);
-    uint64_t size = map.sparse ? 0 : (uint64_t)archive_entry_size(header), stored = 0;
+    uint64_t size = map.sparse ? 0 : (uint64_t)archive_entry_size(header);
+    struct tar_facts facts;
 
     if (layer_limits_check(&r->path, header, &map, unpack, err) < 0)
         return -1;
     const unsigned char *bytes = tar_window_get(&r->window, from, to, err);
 
-    if (!bytes || tar_header_correct(bytes, (size_t)(to - from), header, &stored, err) < 0)
+    if (!bytes || tar_header_correct(bytes, (size_t)(to - from), header, &facts, err) < 0)
         return -1;
     if (archive_entry_filetype(header) == AE_IFREG && !archive_entry_hardlink(header))
         r->due = map.data;
-    if (r->due > stored)
-        return missing_data(r->due, stored, err);
+    if (r->due > facts.stored)
+        return missing_data(r->due, facts.stored, err);
+    if (facts.acl)
+        out->dropped = "an ACL in a record of tar, which engines do not read, is left out";
     tar_window_release(&r->window, to + (size + BLOCK - 1) / BLOCK * BLOCK);
     return 0;
 }
@@ -365,8 +369,9 @@ static int fill_entry(struct layer_reader *r, struct archive_entry *header, stru
     buf_truncate(&r->link, 0);
     if (!name)
         return err_set(err, ERR_FORMAT, "layer %u: an entry has no name", r->layer->number);
-    if (path_clean(name, strlen(name), &r->path, err) < 0 || check_header(r, header, err) < 0 ||
-        check_ancestors(r, &ignored, err) < 0 || classify_type(r, header, &out->info, err) < 0 ||
+    if (path_clean(name, strlen(name), &r->path, err) < 0 ||
+        check_header(r, header, out, err) < 0 || check_ancestors(r, &ignored, err) < 0 ||
+        classify_type(r, header, &out->info, err) < 0 ||
         classify_name(r, &out->info, &ignored, err) < 0 ||
         strip_overlay_xattrs(header, out, err) < 0)
         return wrap_name(r->layer, name, err);

@@ -7,6 +7,7 @@ enum { BLOCK = 512, MODE_AT = 100, MODE_LEN = 8, SIZE_AT = 124, SIZE_LEN = 12, T
 
 static const char schily[] = "SCHILY.xattr.";
 static const char libarchive[] = "LIBARCHIVE.xattr.";
+static const char acl[] = "SCHILY.acl.";
 static const char label[] = "RHT.security.selinux";
 
 /* A record of a PAX header: "LEN KEY=VALUE\n". */
@@ -160,19 +161,21 @@ static int correct_target(const struct record *r, struct archive_entry *header, 
 }
 
 static int correct_by_pax(const char *text, size_t len, struct archive_entry *header,
-                          uint64_t *size, struct err *err)
+                          struct tar_facts *facts, struct err *err)
 {
     const char *at = text;
     size_t left = len;
     struct pax_notes notes = {0};
     struct record r;
 
-    while (next_record(&at, &left, &r))
+    while (next_record(&at, &left, &r)) {
         if (check_record(&r, &notes, err) < 0 ||
             (key_is(&r, "linkpath") && correct_target(&r, header, err) < 0))
             return -1;
+        facts->acl = facts->acl || key_starts(&r, acl);
+    }
     if (notes.sized)
-        *size = notes.size;
+        facts->stored = notes.size;
     if (notes.before)
         correct_mtime(header);
     return notes.foreign ? replace_xattrs(text, len, header, err) : 0;
@@ -203,35 +206,36 @@ static int correct_by_type(char type, struct archive_entry *header, struct err *
 
 /* Reads an entry's own header, which the records of `pax`, or NULL, go before. */
 static int correct_own(const unsigned char *block, const char *pax, size_t pax_len,
-                       struct archive_entry *header, uint64_t *size, struct err *err)
+                       struct archive_entry *header, struct tar_facts *facts, struct err *err)
 {
     /* libarchive reads a time before the range so, and reads it otherwise from a record. */
     if (archive_entry_mtime(header) == INT64_MIN)
         return err_set(err, ERR_FORMAT, "a time that is out of range");
-    if (!parse_number(block + SIZE_AT, SIZE_LEN, size))
-        *size = INT64_MAX; /* as libarchive does */
+    if (!parse_number(block + SIZE_AT, SIZE_LEN, &facts->stored))
+        facts->stored = INT64_MAX; /* as libarchive does */
     if (correct_by_type((char)block[TYPE_AT], header, err) < 0)
         return -1;
     correct_mode(block, header);
-    return pax ? correct_by_pax(pax, pax_len, header, size, err) : 0;
+    return pax ? correct_by_pax(pax, pax_len, header, facts, err) : 0;
 }
 
 int tar_header_correct(const unsigned char *bytes, size_t len, struct archive_entry *header,
-                       uint64_t *stored, struct err *err)
+                       struct tar_facts *facts, struct err *err)
 {
     const char *pax = NULL;
     size_t at = 0, pax_len = 0;
 
+    *facts = (struct tar_facts){0};
     while (len - at >= BLOCK) {
         const unsigned char *block = bytes + at;
         char type = (char)block[TYPE_AT];
         uint64_t size;
         if (!memchr("xgLK", type, 4)) {
-            if (correct_own(block, pax, pax_len, header, stored, err) < 0)
+            if (correct_own(block, pax, pax_len, header, facts, err) < 0)
                 return -1;
             /* More of the map of an old sparse file is not counted as content. */
             size_t map = type == 'S' ? 0 : len - at - BLOCK;
-            *stored -= map < *stored ? map : *stored;
+            facts->stored -= map < facts->stored ? map : facts->stored;
             return 0;
         }
         if (!parse_number(block + SIZE_AT, SIZE_LEN, &size) || size > len - at - BLOCK)

@@ -207,6 +207,21 @@ later_than() { [ "$SECONDS" -gt "$1" ]; }
     [[ $stderr == *"10 more such warnings"* ]]
 }
 
+@test "ACLs that engines do not read are left out with a warning, readable or not" {
+    local command
+    for command in squash carve; do
+        rm -rf out
+        ok $command --verify "oci:$IMAGES/acl-record" oci:out
+        [[ $stderr == *"warning: layer 1: a: an ACL in a record of tar, which engines do not read, is left out"* ]]
+        [[ $stderr == *"warning: layer 1: d: an ACL in a record of tar, which engines do not read, is left out"* ]]
+        [ "$(grep -c "warning" <<<"$stderr")" -eq 2 ]
+    done
+    ok unpack --verify "oci:$IMAGES/acl-record" tree
+    [ "$(grep -c "warning: layer 1: .*: an ACL" <<<"$stderr")" -eq 2 ]
+    [ "$(stat -c %a tree/a)" = 664 ]
+    ok verify "oci:$IMAGES/acl-record" oci:out
+}
+
 @test "layers with hard links into older layers are squashed" {
     ok "oci:$IMAGES/indexed" oci:out
     [[ $stderr == *"layer 2: l: a hard link into an older layer"* ]]

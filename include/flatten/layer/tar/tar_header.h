@@ -9,8 +9,16 @@
 #include "base/err.h"
 
 #include <archive_entry.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Facts of an entry's bytes that its header does not show. */
+struct tar_facts {
+    uint64_t stored; /* size of the content that the archive has behind them, which is not that of
+                        a sparse file; a map in front of the content (PAX 1.0) is part of them */
+    bool acl;        /* there is an ACL of tar's own form, which engines do not read */
+};
 
 /*
  * Corrects `header`, which libarchive made of `bytes`: an entry's header blocks, extensions first
@@ -22,10 +30,8 @@
  *  - a symbolic link's target is that of its PAX record, even if the header has none;
  *  - extended attributes are those of SCHILY.xattr records, not of LIBARCHIVE.xattr, and not the
  *    label of RHT.security.selinux.
- * *stored gets the size of the content that the archive has behind these bytes, which is not that
- * of a sparse file. A map in front of the content (PAX 1.0) is part of the bytes.
  */
 int tar_header_correct(const unsigned char *bytes, size_t len, struct archive_entry *header,
-                       uint64_t *stored, struct err *err) must_check;
+                       struct tar_facts *facts, struct err *err) must_check;
 
 #endif

@@ -31,7 +31,7 @@ struct merged_report {
     uint64_t payload_in;   /* bytes of file content read */
     uint64_t payload_out;  /* bytes of file content given to the sink */
     uint64_t divergences;  /* places where engines and the spec differ */
-    uint64_t dropped;      /* entries that lost overlayfs's own xattrs */
+    uint64_t dropped;      /* entries that lost overlayfs's own xattrs, or an ACL of tar */
     double probes;         /* with count_probes: layer_probes_mean; 0: not known */
     struct merged_place conflict; /* with MERGE_NEEDS_INDEX: the entry that one pass ended at */
 };

@@ -202,6 +202,9 @@ def make(home):
     broken(at("bad-digest"), "digest")
     broken(at("bad-header"), "header")
     broken(at("bad-size"), "cut")
+    images.write_oci(at("acl-record"), images.tars_of(
+        [[f("a", "1", mode=0o664, pax={"SCHILY.acl.access": b"user::rw-,user:u:rw-:1,group::r--,mask::rw-,other::r--"}),
+          d("d", pax={"SCHILY.acl.default": b"nonsense"}), f("d/x", "1")]]))
     for value in "vw":
         images.write_oci(at("xattr-" + value), images.tars_of(
             [[d("d"), f("d/a", "1", xattrs={"user.b": value * 2000, "user.a": "1"})]]))

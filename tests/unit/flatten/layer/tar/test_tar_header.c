@@ -39,25 +39,27 @@ static void put_extended(struct buf *out, const struct buf *records)
 }
 
 /* Reads the first entry of the archive with libarchive, and corrects it. Ends with `look`. */
-static void read_entry(const struct buf *tar, void (*look)(struct archive_entry *, const void *),
+static void read_entry(const struct buf *tar,
+                       void (*look)(struct archive_entry *, const struct tar_facts *, const void *),
                        const void *ctx)
 {
     struct archive *a = archive_read_new();
     struct archive_entry *e;
-    uint64_t stored;
+    struct tar_facts facts;
     struct err err = ERR_INIT;
 
     assert_int_equal(archive_read_support_format_tar(a), ARCHIVE_OK);
     assert_int_equal(archive_read_open_memory(a, tar->data, tar->len), ARCHIVE_OK);
     assert_int_equal(archive_read_next_header(a, &e), ARCHIVE_OK);
-    if (tar_header_correct((const unsigned char *)tar->data, tar->len, e, &stored, &err) < 0)
+    if (tar_header_correct((const unsigned char *)tar->data, tar->len, e, &facts, &err) < 0)
         fail_msg("%s", err.msg);
-    look(e, ctx);
+    look(e, &facts, ctx);
     archive_read_free(a);
 }
 
-static void look_at_mode(struct archive_entry *e, const void *ctx)
+static void look_at_mode(struct archive_entry *e, const struct tar_facts *facts, const void *ctx)
 {
+    (void)facts;
     assert_int_equal(archive_entry_perm(e), *(const unsigned *)ctx);
 }
 
@@ -93,13 +95,13 @@ static void a_mode_may_be_written_in_other_ways(void **state)
     check_mode("f", '0', "\x80\x01\x02\x03\x04\x05\x81\xa4", 0644);
 }
 
-static void look_at_xattrs(struct archive_entry *e, const void *ctx)
+static void look_at_xattrs(struct archive_entry *e, const struct tar_facts *facts, const void *ctx)
 {
     const char *name;
     const void *value;
     size_t size;
 
-    (void)ctx;
+    (void)facts, (void)ctx;
     assert_int_equal(archive_entry_xattr_reset(e), 1);
     assert_int_equal(archive_entry_xattr_next(e, &name, &value, &size), ARCHIVE_OK);
     assert_string_equal(name, "user.x");
@@ -122,12 +124,42 @@ static void xattrs_are_those_of_which_engines_know_the_form(void **state)
     }
 }
 
+static void look_at_acl(struct archive_entry *e, const struct tar_facts *facts, const void *ctx)
+{
+    (void)e;
+    assert_int_equal(facts->acl, *(const bool *)ctx);
+}
+
+static void acls_that_engines_do_not_read_are_told(void **state)
+{
+    static const struct {
+        const char *key, *value;
+        bool acl;
+    } records[] = {
+        {"SCHILY.acl.access", "user::rw-,group::r--,other::r--", true},
+        {"SCHILY.acl.default", "nonsense", true},
+        {"SCHILY.acl.ace", "", true},
+        {"SCHILY.xattr.system.posix_acl_access", "2", false},
+        {"SCHILY.fflags", "nodump", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(records) / sizeof(*records); i++) {
+        _cleanup_buf_ struct buf tar = BUF_INIT, text = BUF_INIT;
+        put_record(&text, records[i].key, records[i].value);
+        put_extended(&tar, &text);
+        put_header(&tar, "f", '0', "0000644", 0);
+        read_entry(&tar, look_at_acl, &records[i].acl);
+    }
+}
+
 UNIT_SUITE(test_tar_header)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_mode_is_the_headers_whatever_an_acl_says),
         cmocka_unit_test(a_mode_may_be_written_in_other_ways),
         cmocka_unit_test(xattrs_are_those_of_which_engines_know_the_form),
+        cmocka_unit_test(acls_that_engines_do_not_read_are_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
