@@ -41,14 +41,24 @@ int sha256_update(struct sha256 *hash, const void *data, size_t len, struct err 
     return 0;
 }
 
-int sha256_finish(struct sha256 *hash, struct digest *out, struct err *err)
+int sha256_finish_bytes(struct sha256 *hash, void *out, size_t len, struct err *err)
 {
-    unsigned char raw[EVP_MAX_MD_SIZE];
+    unsigned char raw[SHA256_SIZE];
 
     if (EVP_DigestFinal_ex(hash->ctx, raw, NULL) != 1)
         return err_set(err, ERR_SYSTEM, "libcrypto failed to hash");
-    digest_of_bytes(raw, out);
+    memcpy(out, raw, len);
     return sha256_begin(hash, NULL, err);
+}
+
+int sha256_finish(struct sha256 *hash, struct digest *out, struct err *err)
+{
+    unsigned char raw[SHA256_SIZE];
+
+    if (sha256_finish_bytes(hash, raw, sizeof(raw), err) < 0)
+        return -1;
+    digest_of_bytes(raw, out);
+    return 0;
 }
 
 int sha256_digest(const void *data, size_t len, struct digest *out, struct err *err)

@@ -71,11 +71,9 @@ static int content_list_add(struct content_list *to, uint32_t inode, const unsig
 static int content_add_hash(struct reading *r, uint32_t inode, struct err *err)
 {
     unsigned char bytes[CONTENT_BYTES];
-    struct digest digest;
 
-    if (sha256_finish(r->sha256, &digest, err) < 0)
+    if (sha256_finish_bytes(r->sha256, bytes, sizeof(bytes), err) < 0)
         return -1;
-    digest_bytes(&digest, bytes, sizeof(bytes));
     return content_list_add(&r->out->hashes, inode, bytes, err);
 }
 

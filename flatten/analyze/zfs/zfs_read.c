@@ -126,15 +126,13 @@ static int count_copy(struct zfs_reading *r, size_t len, struct err *err)
 {
     size_t logical = (size_t)zfs_logical(r->zfs, len, r->only);
     unsigned char key[DEDUP_KEY];
-    struct digest digest;
 
     memset(r->record + len, 0, logical - len);
     if (zfs_is_hole(r->record, logical))
         return 0;
     if (sha256_update(r->sha256, r->record, logical, err) < 0 ||
-        sha256_finish(r->sha256, &digest, err) < 0)
+        sha256_finish_bytes(r->sha256, key, sizeof(key), err) < 0)
         return -1;
-    digest_bytes(&digest, key, sizeof(key));
     return dedup_add(r->dedup, key, (uint32_t)logical, err);
 }
 

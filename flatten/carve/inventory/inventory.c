@@ -1,7 +1,6 @@
 #include "flatten/carve/inventory/inventory_internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void inventory_clear(struct inventory *i)
 {
@@ -19,12 +18,5 @@ int inventory_share_add(struct sha256 *sha256, const struct layout_identity *ide
 
 int inventory_share_end(struct sha256 *sha256, struct layout_identity *out, struct err *err)
 {
-    struct digest digest;
-    unsigned char bytes[sizeof(out->part)];
-
-    if (sha256_finish(sha256, &digest, err) < 0)
-        return -1;
-    digest_bytes(&digest, bytes, sizeof(bytes));
-    memcpy(out->part, bytes, sizeof(bytes));
-    return 0;
+    return sha256_finish_bytes(sha256, out->part, sizeof(out->part), err);
 }

@@ -79,14 +79,7 @@ int identity_add(struct sha256 *sha256, const void *data, uint64_t len, struct e
 
 int identity_timeless(struct sha256 *sha256, struct layout_identity *out, struct err *err)
 {
-    struct digest digest;
-    unsigned char bytes[sizeof(out->part)];
-
-    if (sha256_finish(sha256, &digest, err) < 0)
-        return -1;
-    digest_bytes(&digest, bytes, sizeof(bytes));
-    memcpy(out->part, bytes, sizeof(bytes));
-    return 0;
+    return sha256_finish_bytes(sha256, out->part, sizeof(out->part), err);
 }
 
 struct identity_stamp identity_stamp_of(const struct layout_identity *timeless,

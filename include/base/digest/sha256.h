@@ -29,6 +29,8 @@ struct sha256 *sha256_new(struct err *err) must_check;
 int sha256_update(struct sha256 *hash, const void *data, size_t len, struct err *err) must_check;
 /* Sets *out to the digest of everything so far and starts the hash afresh. */
 int sha256_finish(struct sha256 *hash, struct digest *out, struct err *err) must_check;
+/* The same with the first `len` bytes of the digest, at most SHA256_SIZE, in binary. */
+int sha256_finish_bytes(struct sha256 *hash, void *out, size_t len, struct err *err) must_check;
 /* Frees a hash. */
 void sha256_free(struct sha256 *hash);
 

@@ -44,6 +44,10 @@ static void pieces_are_one_message(void **state)
     }
     assert_works(sha256_finish(hash, &d, &err), err);
     assert_string_equal(digest_hex(&d), MANY);
+    unsigned char bytes[4];
+    assert_works(sha256_update(hash, "abc", 3, &err), err);
+    assert_works(sha256_finish_bytes(hash, bytes, sizeof(bytes), &err), err);
+    assert_memory_equal(bytes, "\xba\x78\x16\xbf", sizeof(bytes));
 }
 
 static void finish_starts_afresh(void **state)
