@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/fdio.h"
-#include "flatten/exchange/engine_reply.h"
 #include "flatten/exchange/image_limits.h"
 #include "flatten/keeper/http/environment.h"
 
@@ -297,14 +296,19 @@ static int take_reply(void *ctx, const char *data, size_t len, struct err *err)
     return engine_reply_feed(ctx, data, len, err);
 }
 
+int engine_upload(struct engine *e, const char *path, const struct http_body *body,
+                  struct engine_reply *reply, struct err *err)
+{
+    struct engine_request r = {.engine = e, .take = take_reply, .ctx = reply, .upload = body};
+    long status;
+
+    return engine_send(&r, path, &status, err) < 0 ? -1 : engine_reply_end(reply, err);
+}
+
 int engine_load(struct engine *e, int fd, uint64_t size, struct err *err)
 {
     _cleanup_engine_reply_ struct engine_reply reply = {0};
     const struct http_body body = {.fd = fd, .size = size};
-    struct engine_request r = {.engine = e, .take = take_reply, .ctx = &reply, .upload = &body};
-    long status;
 
-    if (engine_send(&r, "/images/load?quiet=1", &status, err) < 0)
-        return -1;
-    return engine_reply_end(&reply, err);
+    return engine_upload(e, "/images/load?quiet=1", &body, &reply, err);
 }

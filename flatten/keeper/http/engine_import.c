@@ -1,7 +1,5 @@
 #include "flatten/keeper/http/engine_internal.h"
 
-#include "flatten/exchange/engine_reply.h"
-
 #include <string.h>
 
 /* ---- the kind of the daemon ---- */
@@ -51,26 +49,18 @@ int engine_has_graph_driver(struct engine *e, struct err *err)
 
 /* ---- images without a name ---- */
 
-static int take_reply(void *ctx, const char *data, size_t len, struct err *err)
-{
-    return engine_reply_feed(ctx, data, len, err);
-}
-
 int engine_import(struct engine *e, const struct engine_import *import, struct digest *id,
                   struct err *err)
 {
     const struct http_body body = {.read = import->read, .ctx = import->ctx};
     _cleanup_engine_reply_ struct engine_reply reply = {0};
     _cleanup_buf_ struct buf path = BUF_INIT;
-    struct engine_request r = {.engine = e, .take = take_reply, .ctx = &reply, .upload = &body};
-    long status;
 
     buf_puts(&path, "/images/create?fromSrc=-&message=");
     http_put_escaped(&path, import->message);
     buf_puts(&path, "&changes=LABEL%20");
     http_put_escaped(&path, import->label);
-    if (buf_check(&path, err) < 0 || engine_send(&r, path.data, &status, err) < 0 ||
-        engine_reply_end(&reply, err) < 0)
+    if (buf_check(&path, err) < 0 || engine_upload(e, path.data, &body, &reply, err) < 0)
         return -1;
     if (!reply.id.text[0])
         return err_set(err, ERR_FORMAT, "the daemon does not say which image it has imported");

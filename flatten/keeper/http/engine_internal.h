@@ -2,6 +2,7 @@
 #ifndef FLATTEN_ENGINE_INTERNAL_H
 #define FLATTEN_ENGINE_INTERNAL_H
 
+#include "flatten/exchange/engine_reply.h"
 #include "flatten/keeper/http/engine_api.h"
 #include "flatten/keeper/http/http.h"
 
@@ -21,6 +22,10 @@ struct engine_request {
  */
 int engine_send(struct engine_request *r, const char *path, long *status,
                 struct err *err) must_check;
+
+/* Uploads a tar archive, and reads the answer into *reply, which the caller clears. */
+int engine_upload(struct engine *e, const char *path, const struct http_body *body,
+                  struct engine_reply *reply, struct err *err) must_check;
 
 /* Sends a quick request and parses its answer. The caller frees the document; NULL: an error. */
 struct json_doc *engine_ask(struct engine_request *r, const char *path, long *status,
