@@ -19,6 +19,9 @@ struct hash_key {
     uint64_t part[2];
 };
 
+/* The constant for such values: the first bits of pi. */
+extern const struct hash_key hash_key_shared;
+
 /* Returns the key of this process. */
 struct hash_key hash_key(void);
 /* As hash_bytes, with the key at hand. */

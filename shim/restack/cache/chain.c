@@ -118,16 +118,14 @@ int chain_describe(const struct chain *chain, struct arena *arena, const char **
     return *record ? 0 : err_nomem(err);
 }
 
-/* The key names a directory that other processes look for, so the hash is keyed by constants (the
- * first bits of pi). Records are compared in any case. */
+/* The key names a directory that other processes look for. Records are compared in any case. */
 void chain_key(const char *record, char out[CHAIN_KEY])
 {
-    static const struct hash_key constant = {{0x243f6a8885a308d3, 0x13198a2e03707344}};
     size_t len = strlen(record);
 
     snprintf(out, CHAIN_KEY, "%016llx%016llx",
-             (unsigned long long)hash_bytes_by(&constant, record, len, 0),
-             (unsigned long long)hash_bytes_by(&constant, record, len, 1));
+             (unsigned long long)hash_bytes_by(&hash_key_shared, record, len, 0),
+             (unsigned long long)hash_bytes_by(&hash_key_shared, record, len, 1));
 }
 
 static int set_identity(struct chain *chain, struct arena *arena, struct err *err)

@@ -33,15 +33,15 @@ void stage_cache_close(struct stage_cache *cache)
 
 /* ---- names ---- */
 
-/* The key by constants (the first digits of pi) is the same in all processes. A source that has the
- * key of another one finds another path in the record, and so no copy. */
+/* The key is the same in all processes. A source that has the key of another one finds another path
+ * in the record, and so no copy. */
 void stage_key(const char *source, char key[STAGE_KEY])
 {
-    static const struct hash_key constant = {{0x243f6a8885a308d3, 0x13198a2e03707344}};
     size_t len = strlen(source);
 
-    snprintf(key, STAGE_KEY, "%016" PRIx64 "%016" PRIx64, hash_bytes_by(&constant, source, len, 1),
-             hash_bytes_by(&constant, source, len, 2));
+    snprintf(key, STAGE_KEY, "%016" PRIx64 "%016" PRIx64,
+             hash_bytes_by(&hash_key_shared, source, len, 1),
+             hash_bytes_by(&hash_key_shared, source, len, 2));
 }
 
 void stage_name(const char *key, const uid_t *uid, char name[STAGE_NAME])

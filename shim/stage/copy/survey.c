@@ -27,7 +27,6 @@ struct attributes {
 
 static void hash_entry(const char *path, const struct statx *st, uint64_t out[2])
 {
-    static const struct hash_key constant = {{0x243f6a8885a308d3, 0x13198a2e03707344}};
     const struct attributes a = {
         .mode = st->stx_mode,
         .uid = st->stx_uid,
@@ -38,8 +37,8 @@ static void hash_entry(const char *path, const struct statx *st, uint64_t out[2]
     };
 
     for (uint64_t lane = 0; lane < 2; lane++)
-        out[lane] = hash_bytes_by(&constant, &a, sizeof(a),
-                                  hash_bytes_by(&constant, path, strlen(path), lane));
+        out[lane] = hash_bytes_by(&hash_key_shared, &a, sizeof(a),
+                                  hash_bytes_by(&hash_key_shared, path, strlen(path), lane));
 }
 
 /* True if others may read it, and list and enter it if it is a directory. */
