@@ -200,6 +200,7 @@ static int gather_source(struct gather *g, const struct spec_mount *mount, struc
     s->path = name.name;
     s->found = wish->path = name.found;
     const struct engine_place place = engine_find_place(&g->engine, s->path);
+    const struct engine_place shown = engine_find_place(&g->engine, s->found);
     s->state = place.state;
     s->engine = place.mounted;
     s->volume = place.volume;
@@ -211,8 +212,9 @@ static int gather_source(struct gather *g, const struct spec_mount *mount, struc
     s->own = s->own && !s->open;
     s->init = !s->exposed && binds_is_init(s->path);
     s->unsteady = engine_is_unsteady(&g->engine, s->found);
-    /* A volume that shows another directory: users reach that one, and not the engine's. */
-    if (s->unsteady && strcmp(s->path, s->found) != 0) {
+    /* A volume, or a part of one, that shows another directory: users reach that one, and not the
+     * engine's. */
+    if ((s->unsteady || shown.state || shown.mounted) && strcmp(s->path, s->found) != 0) {
         wish->path = s->path;
         wish->settled = false;
     }

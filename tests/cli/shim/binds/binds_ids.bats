@@ -141,6 +141,28 @@ load ../lib/binds
     [ "$(gojq -r '.mounts[1].options | join(",")' "$DIR/low.config")" = rbind,rprivate,nosuid,nodev ]
 }
 
+# Docker 26 mounts a part of a volume (volume-subpath) in DATA/tmp first, which is closed to users.
+@test "require_access: a part of a volume that shows a user's directory is tried there" {
+    policy '"require_access": true,'
+    mkdir -p "$DIR/data/tmp/safe-mount1"
+    chmod 0700 "$DIR/data/tmp"
+    for source in home/alice secret; do
+        rm -f "$DIR/low.config"
+        mount --bind "$DIR/$source" "$DIR/data/tmp/safe-mount1"
+        config "$DIR/data/tmp/safe-mount1" /x '{ "uid": 12345, "gid": 12345 }' \
+            "\"root\": { \"path\": \"$DIR/data/overlay2/c1/merged\" },"
+        sed -i "s|\"$DIR/srv\"|\"$DIR/secret\"|" "$DIR/policy.json"
+        run --separate-stderr "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" \
+            "$(printf '%064d' 7)"
+        umount "$DIR/data/tmp/safe-mount1"
+        if [ "$source" = secret ]; then
+            refused "the container's user may not read $DIR/secret on this host"
+        else
+            [ "$status" -eq 0 ]
+        fi
+    done
+}
+
 # ------------------------------------------------------------------ mount points
 
 # nested SOURCE TARGET BELOW MEMBERS: a container of alice with SOURCE on TARGET, and her directory on BELOW.
