@@ -43,14 +43,15 @@ static bool list_layers(const struct json *all, struct layers *out)
     size_t most = json_count(all);
 
     out->list = calloc(most + 1, sizeof(*out->list));
-    for (size_t i = 0; out->list && i < most; i++) {
+    if (!out->list)
+        return false;
+    for (size_t i = 0; i < most; i++) {
         const struct json *of = json_at(all, i);
         const char *id = json_text(json_get(of, "id")), *parent = json_text(json_get(of, "parent"));
         if (id)
             out->list[out->count++] = (struct layer){id, parent};
     }
-    if (out->count)
-        qsort(out->list, out->count, sizeof(*out->list), by_id);
+    qsort(out->list, out->count, sizeof(*out->list), by_id);
     return out->count > 0;
 }
 
