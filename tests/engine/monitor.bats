@@ -27,7 +27,7 @@ alerts() {
     chmod 0644 "$FB_DIR/alerts.json"
 }
 
-monitor() { "${MONITOR_IN[@]}" "$FLATBED" monitor --policy="$FB_DIR/alerts.json" --store="$1"; }
+monitor() { DOCKER_HOST=unix://$FB_DIR/docker.sock "${MONITOR_IN[@]}" "$FLATBED" monitor --policy="$FB_DIR/alerts.json" --store="$1"; }
 
 # verdicts NAME: the lines of the audit about the container, in their order.
 verdicts() { gojq -r --arg name "$1" 'select(.name == $name) | "\(.engine) \(.verdict)"' "$FB_DIR/alerts.jsonl" | tr '\n' ' '; }

@@ -3,6 +3,7 @@
 #include "base/fdio.h"
 #include "base/rfc3339.h"
 #include "shim/admin/engine/engine_stores.h"
+#include "shim/admin/monitor/ready/docker_health.h"
 #include "shim/admin/monitor/ready/journal.h"
 #include "shim/mount/source_wait.h"
 
@@ -99,18 +100,33 @@ static struct json_doc *read_json(const char *path)
                : NULL;
 }
 
-static enum mark_answer find_health(const struct container_found *c, double started, double *at)
+static enum mark_answer health_of_docker(struct json_doc *doc, double started, double *at)
 {
-    bool docker = c->engine == CONTAINER_DOCKER;
+    return mark_of_health(json_path(json_root(doc), "State", "Health", NULL), started, at);
+}
+
+/* A health check that Docker has not written may have succeeded in its memory. */
+static enum mark_answer find_health_of_docker(const struct container_found *c, double started,
+                                              double *at)
+{
+    _cleanup_free_ char *path = strf("%s/containers/%s/config.v2.json", c->store, c->id);
+    _cleanup_json_ struct json_doc *doc = read_json(path);
+    enum mark_answer written = doc ? health_of_docker(doc, started, at) : MARK_UNKNOWN;
+
+    if (written != MARK_MISSING)
+        return written;
+    _cleanup_json_ struct json_doc *asked = docker_health_ask(c->id);
+    return asked ? health_of_docker(asked, started, at) : written;
+}
+
+static enum mark_answer find_health_of_podman(const struct container_found *c, double started,
+                                              double *at)
+{
     _cleanup_free_ char *path =
-        docker ? strf("%s/containers/%s/config.v2.json", c->store, c->id)
-               : strf("%s/overlay-containers/%s/userdata/healthcheck.log", c->store, c->id);
+        strf("%s/overlay-containers/%s/userdata/healthcheck.log", c->store, c->id);
     _cleanup_json_ struct json_doc *doc = read_json(path);
 
-    if (!doc)
-        return MARK_UNKNOWN;
-    const struct json *root = json_root(doc);
-    return mark_of_health(docker ? json_path(root, "State", "Health", NULL) : root, started, at);
+    return doc ? mark_of_health(json_root(doc), started, at) : MARK_UNKNOWN;
 }
 
 /* ---- a line of the log ---- */
@@ -244,6 +260,8 @@ enum mark_answer mark_find(const struct policy_ready *ready, const struct contai
         return find_file(pid, ready->text, started, at);
     if (!c->store || (c->engine != CONTAINER_DOCKER && c->engine != CONTAINER_PODMAN))
         return MARK_UNKNOWN;
-    return ready->kind == READY_HEALTH ? find_health(c, started, at)
-                                       : find_line(c, ready->text, started, at);
+    if (ready->kind == READY_LOG)
+        return find_line(c, ready->text, started, at);
+    return c->engine == CONTAINER_DOCKER ? find_health_of_docker(c, started, at)
+                                         : find_health_of_podman(c, started, at);
 }

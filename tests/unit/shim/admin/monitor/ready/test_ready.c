@@ -1,10 +1,17 @@
 /* Marks of a container that is ready, and the control groups of its processes. */
 #include "tests/unit/lib/unit.h"
 
+#include "shim/admin/monitor/ready/docker_health.h"
 #include "shim/admin/monitor/ready/mark.h"
 #include "shim/admin/monitor/ready/process.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
@@ -105,12 +112,70 @@ static void test_health(void **state)
         MARK_SET);
 }
 
+/* Answers one request at the socket as a daemon does, in a child. */
+static pid_t serve(const char *path, const char *answer)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char request[256];
+    int server = socket(AF_UNIX, SOCK_STREAM, 0);
+
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+    unlink(path);
+    assert_int_equal(bind(server, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(listen(server, 1), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        int client = accept(server, NULL, NULL);
+        ssize_t n = read(client, request, sizeof(request) - 1);
+        request[n > 0 ? n : 0] = '\0';
+        bool right = strncmp(request, "GET /containers/" ID "/json HTTP/1.0\r\n", 95) == 0;
+        _exit(right && write(client, answer, strlen(answer)) > 0 ? 0 : 1);
+    }
+    close(server);
+    return pid;
+}
+
+/* True if the answer of a daemon was taken for a document. */
+static bool is_taken(const char *path, const char *answer)
+{
+    pid_t pid = serve(path, answer);
+    _cleanup_json_ struct json_doc *doc = docker_health_ask(ID);
+    int status;
+
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    return doc != NULL;
+}
+
+static void test_a_daemon_is_asked(void **state)
+{
+    char dir[] = "/tmp/fb-ready.XXXXXX", path[64], host[80];
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof(path), "%s/s", dir);
+    snprintf(host, sizeof(host), "unix://%s", path);
+    setenv("DOCKER_HOST", host, 1);
+    assert_null(docker_health_ask(ID)); /* nobody is there */
+    assert_true(is_taken(path, "HTTP/1.0 200 OK\r\nA: b\r\n\r\n{\"State\":{}}"));
+    assert_false(is_taken(path, "HTTP/1.0 404 Not Found\r\n\r\n{\"message\":\"no\"}"));
+    assert_false(is_taken(path, "HTTP/1.0 200 OK\r\n\r\n{\"State\":"));
+    assert_false(is_taken(path, "HTTP/1.0 200 OK\r\n"));
+    assert_null(docker_health_ask("../images"));
+    setenv("DOCKER_HOST", "tcp://127.0.0.1:1", 1);
+    assert_null(docker_health_ask(ID));
+    unsetenv("DOCKER_HOST");
+    unlink(path);
+    rmdir(dir);
+}
+
 UNIT_SUITE(test_ready)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_control_groups),
         cmocka_unit_test(test_logs),
         cmocka_unit_test(test_health),
+        cmocka_unit_test(test_a_daemon_is_asked),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
