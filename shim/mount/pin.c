@@ -23,8 +23,8 @@ int pin_begin(struct err *err)
     if (make_directory("/run/flatbed", err) < 0 || make_directory(PIN_DIRECTORY, err) < 0)
         return -1;
     if (unshare(CLONE_NEWNS) < 0)
-        return err_sys(err, "cannot enter a private mount namespace, to hold a source that other "
-                            "users can replace");
+        return err_sys(err,
+                       "cannot enter a private mount namespace, where what was checked is held");
     if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
         return err_sys(err, "cannot make the mounts private");
     if (mount("flatbed", PIN_DIRECTORY, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,

@@ -7,7 +7,7 @@
 /*
  * Asks the daemon at $DOCKER_HOST, if that is a socket of this host, or else at /run/docker.sock
  * (GET /containers/ID/json of its API). Returns what it says of the container of that ID, for
- * json_free; NULL if it has none, or does not answer within two seconds.
+ * json_free; NULL if it has none, sends nothing for two seconds, or more than 1 MiB.
  */
 struct json_doc *docker_health_ask(const char *id);
 
