@@ -139,10 +139,16 @@ static void two_streams(uint32_t state_a[8], const unsigned char *a, uint32_t st
 
 #endif
 
+static void begin(struct sha256_lane *lane)
+{
+    memcpy(lane->state, initial, sizeof(initial));
+    lane->len = 0;
+}
+
 int sha256_lane_init(struct sha256_lane *lane, struct err *err)
 {
     *lane = (struct sha256_lane){0};
-    memcpy(lane->state, initial, sizeof(initial));
+    begin(lane);
     if (sha256_pair_supported())
         return 0;
     lane->fallback = sha256_new(err);
@@ -177,6 +183,19 @@ int sha256_lane_update(struct sha256_lane *lane, const void *data, size_t len, s
     return 0;
 }
 
+int sha256_lane_zeros(struct sha256_lane *lane, uint64_t len, struct err *err)
+{
+    static const char zeros[64 * 1024];
+
+    while (len > 0) {
+        size_t part = len < sizeof(zeros) ? (size_t)len : sizeof(zeros);
+        if (sha256_lane_update(lane, zeros, part, err) < 0)
+            return -1;
+        len -= part;
+    }
+    return 0;
+}
+
 int sha256_pair_update(struct sha256_lane *a, const void *data_a, struct sha256_lane *b,
                        const void *data_b, size_t len, struct err *err)
 {
@@ -195,22 +214,59 @@ int sha256_pair_update(struct sha256_lane *a, const void *data_a, struct sha256_
     return sha256_lane_update(b, q + whole, len - whole, err);
 }
 
-int sha256_lane_finish(struct sha256_lane *lane, struct digest *out, struct err *err)
+/* Returns how many bytes the last block of the stream lacks, `len` at most. */
+static size_t to_next_block(const struct sha256_lane *lane, size_t len)
+{
+    size_t lacking = (SHA256_BLOCK - lane->len % SHA256_BLOCK) % SHA256_BLOCK;
+
+    return lacking < len ? lacking : len;
+}
+
+int sha256_twin_update(struct sha256_lane *a, struct sha256_lane *b, const void *data, size_t len,
+                       struct err *err)
+{
+    const char *p = data;
+    size_t first_a = to_next_block(a, len), first_b = to_next_block(b, len);
+    size_t left = len - (first_a > first_b ? first_a : first_b);
+    size_t both = left / SHA256_BLOCK * SHA256_BLOCK;
+
+    if (sha256_lane_update(a, p, first_a, err) < 0 || sha256_lane_update(b, p, first_b, err) < 0 ||
+        sha256_pair_update(a, p + first_a, b, p + first_b, both, err) < 0)
+        return -1;
+    first_a += both;
+    first_b += both;
+    return sha256_lane_update(a, p + first_a, len - first_a, err) < 0
+               ? -1
+               : sha256_lane_update(b, p + first_b, len - first_b, err);
+}
+
+int sha256_lane_finish_bytes(struct sha256_lane *lane, void *out, size_t len, struct err *err)
 {
     static const unsigned char padding[SHA256_BLOCK] = {0x80};
-    unsigned char length[8];
+    unsigned char length[8], raw[SHA256_SIZE];
     uint64_t bits = lane->len * 8;
 
     if (lane->fallback)
-        return sha256_finish(lane->fallback, out, err);
+        return sha256_finish_bytes(lane->fallback, out, len, err);
     for (size_t i = 8; i-- > 0; bits >>= 8)
         length[i] = (unsigned char)bits;
     size_t fill = SHA256_BLOCK - (lane->len + sizeof(length)) % SHA256_BLOCK;
     if (sha256_lane_update(lane, padding, fill, err) < 0 ||
         sha256_lane_update(lane, length, sizeof(length), err) < 0)
         return -1;
-    memcpy(out->text, "sha256:", 7);
-    for (size_t i = 0; i < 8; i++)
-        snprintf(out->text + 7 + i * 8, 9, "%08x", lane->state[i]);
+    for (size_t i = 0; i < SHA256_SIZE; i++)
+        raw[i] = (unsigned char)(lane->state[i / 4] >> (24 - i % 4 * 8));
+    memcpy(out, raw, len);
+    begin(lane);
+    return 0;
+}
+
+int sha256_lane_finish(struct sha256_lane *lane, struct digest *out, struct err *err)
+{
+    unsigned char raw[SHA256_SIZE];
+
+    if (sha256_lane_finish_bytes(lane, raw, sizeof(raw), err) < 0)
+        return -1;
+    digest_of_bytes(raw, out);
     return 0;
 }

@@ -36,11 +36,22 @@ void sha256_lane_clear(struct sha256_lane *lane);
 int sha256_lane_update(struct sha256_lane *lane, const void *data, size_t len,
                        struct err *err) must_check;
 
+/* Adds that many zeros. */
+int sha256_lane_zeros(struct sha256_lane *lane, uint64_t len, struct err *err) must_check;
+
 /* Adds `len` bytes to each stream; side by side if both are at the end of a block. */
 int sha256_pair_update(struct sha256_lane *a, const void *data_a, struct sha256_lane *b,
                        const void *data_b, size_t len, struct err *err) must_check;
 
-/* Sets *out to the digest of all bytes. The lane is used up. */
+/* Adds the same bytes to two streams, side by side whatever was added to them before. */
+int sha256_twin_update(struct sha256_lane *a, struct sha256_lane *b, const void *data, size_t len,
+                       struct err *err) must_check;
+
+/* Sets *out to the digest of all bytes. The lane starts again. */
 int sha256_lane_finish(struct sha256_lane *lane, struct digest *out, struct err *err) must_check;
+
+/* As sha256_lane_finish: sets `len` bytes, at most SHA256_SIZE, to the first of the digest. */
+int sha256_lane_finish_bytes(struct sha256_lane *lane, void *out, size_t len,
+                             struct err *err) must_check;
 
 #endif

@@ -63,6 +63,45 @@ static void test_pieces_and_pairs(void **state)
     }
 }
 
+/* The same bytes in both, each behind others of every length. */
+static void test_twins(void **state)
+{
+    (void)state;
+    for (size_t first = 0; first < 130; first += 9) {
+        for (size_t len = 0; first + len <= MOST; len += 11) {
+            struct sha256_lane a, b;
+            struct err err = ERR_INIT;
+            assert_works(sha256_lane_init(&a, &err), err);
+            assert_works(sha256_lane_init(&b, &err), err);
+            assert_works(sha256_lane_update(&a, text_a, first, &err), err);
+            assert_works(sha256_lane_update(&b, text_a + first / 2, first - first / 2, &err), err);
+            assert_works(sha256_twin_update(&a, &b, text_a + first, len, &err), err);
+            check(&a, text_a, first + len);
+            check(&b, text_a + first / 2, first - first / 2 + len);
+        }
+    }
+}
+
+/* A lane serves for the next stream; a part of the digest is its beginning. */
+static void test_lanes_start_again(void **state)
+{
+    struct sha256_lane lane;
+    struct err err = ERR_INIT;
+    struct digest expected;
+    unsigned char wanted[SHA256_SIZE], got[SHA256_SIZE];
+
+    (void)state;
+    assert_works(sha256_lane_init(&lane, &err), err);
+    assert_works(sha256_digest(text_b, 100, &expected, &err), err);
+    digest_bytes(&expected, wanted, sizeof(wanted));
+    for (size_t len = SHA256_SIZE; len > 0; len /= 2) {
+        assert_works(sha256_lane_update(&lane, text_b, 100, &err), err);
+        assert_works(sha256_lane_finish_bytes(&lane, got, len, &err), err);
+        assert_memory_equal(got, wanted, len);
+    }
+    sha256_lane_clear(&lane);
+}
+
 /* More than 2^32 bits: the digest covers the whole length. */
 static void test_long_streams(void **state)
 {
@@ -96,8 +135,8 @@ static void test_long_streams(void **state)
 UNIT_SUITE(test_sha256_pair)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_length),
-        cmocka_unit_test(test_pieces_and_pairs),
+        cmocka_unit_test(test_every_length), cmocka_unit_test(test_pieces_and_pairs),
+        cmocka_unit_test(test_twins),        cmocka_unit_test(test_lanes_start_again),
         cmocka_unit_test(test_long_streams),
     };
 
