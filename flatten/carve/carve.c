@@ -26,7 +26,8 @@ struct carving {
     struct previous previous;
     struct layout_like like;
     double source_probes; /* mean; 0: not known */
-    uint16_t *by_record;  /* by record of the spool: its layer */
+    bool writes_identities;
+    uint16_t *by_record; /* by record of the spool: its layer */
 };
 
 static void carving_clear(struct carving *c)
@@ -55,6 +56,16 @@ static int set_layers(struct carving *c, const struct placing *p, struct err *er
         c->by_record[i] = layer < kept ? CARVE_ELSEWHERE : (uint16_t)(layer - kept);
     }
     return 0;
+}
+
+/* Has the identities found while layers are written, if an inventory alone needs them. */
+static int prepare_identities(struct carving *c, const struct sink *sink, struct err *err)
+{
+    if (!sink || !c->carve->inventory || c->options->merged.kept > 0 || c->tree.identities)
+        return 0;
+    c->tree.identities = calloc(c->tree.spool->record_count + 1, sizeof(*c->tree.identities));
+    c->writes_identities = true;
+    return c->tree.identities ? 0 : err_nomem(err);
 }
 
 /* Returns the identities by node. The caller frees them; NULL without memory. */
@@ -216,7 +227,8 @@ static int write_layers(struct carving *c, struct sink *sink, struct squashed *o
                                     .described = c->layout->described,
                                     .kept = c->like.kept,
                                     .whiteouts = c->like.whiteouts,
-                                    .whiteout_count = c->like.whiteout_count};
+                                    .whiteout_count = c->like.whiteout_count,
+                                    .identities = c->writes_identities ? c->tree.identities : NULL};
     _cleanup_free_ uint64_t *entries = calloc(plan.layer_count + 1, sizeof(*entries));
 
     if (!entries)
@@ -289,7 +301,7 @@ int carve_layers(struct image *image, const struct squash_options *options,
     _cleanup_(carving_clear) struct carving c = {
         .options = options, .carve = carve, .carved = carved, .layout = &carved->layout};
     const struct carve_tree_options how = {.fd = carve->spool,
-                                           .identities = carve->like || carve->inventory,
+                                           .identities = carve->like,
                                            .stamps = carve->like && carve->stable_times,
                                            .pack = packing(options, carve, sink)};
     struct merged_report report;
@@ -309,7 +321,8 @@ int carve_layers(struct image *image, const struct squash_options *options,
     if (squashed_init(count, kept, out, err) < 0)
         return -1;
     out->report = report;
-    if (keep_layers(&c, sink, out, err) < 0 || write_layers(&c, sink, out, err) < 0)
+    if (prepare_identities(&c, sink, err) < 0 || keep_layers(&c, sink, out, err) < 0 ||
+        write_layers(&c, sink, out, err) < 0)
         return -1;
     return sink ? make_inventory(&c, out, err) : 0;
 }

@@ -126,7 +126,7 @@ static void divide_processors(struct lanes *all, size_t layers)
 
     if (cpus > COMPRESS_MOST_THREADS)
         cpus = COMPRESS_MOST_THREADS;
-    bool packed = all->lists.plan->spool->pack_count > 0; /* zstd has little left to do */
+    bool packed = all->lists.plan->spool->pieces.count > 0; /* zstd has little left to do */
     size_t wanted = o->kind == COMPRESSION_ZSTD && !packed ? cpus / 4 + 1 : cpus;
 
     if (most > layers)

@@ -15,7 +15,7 @@ static enum merge_result read_tree(struct carve_tree *t, const struct carve_tree
 {
     cleanup_spool(&t->spool);
     t->spool = spool_new(how->fd, how->at, options->max_size, err);
-    if (!t->spool || (how->pack && spool_pack(t->spool, how->pack, how->identities, err) < 0))
+    if (!t->spool || (how->pack && spool_pack(t->spool, how->pack, err) < 0))
         return MERGE_FAILED;
     return merged_entries(t->image, options, &t->spool->base, report, err);
 }

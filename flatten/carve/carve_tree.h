@@ -12,7 +12,7 @@ struct carve_tree {
     const struct squash_options *options; /* borrowed; they are needed only while it is read */
     struct reading reading;               /* until carve_tree_end_reading */
     struct spool *spool;
-    struct layout_identity *identities; /* by record of the spool; NULL if they are not needed */
+    struct layout_identity *identities; /* by record of the spool; NULL if not asked for */
     struct identity_stamp *stamps;      /* likewise, for stable times */
     struct owners owners;
     struct buf link; /* the target of the symbolic link that was asked for last */
@@ -23,7 +23,8 @@ struct carve_tree_options {
     int fd;      /* of the spool, borrowed */
     uint64_t at; /* where its content begins there */
     bool identities, stamps;
-    const struct compress_options *pack; /* of zstd, to compress large files at once; or NULL */
+    const struct compress_options *pack; /* of zstd, to compress large files at once, if no
+                                            identities are asked for; or NULL */
 };
 
 /*

@@ -1,6 +1,7 @@
 #include "flatten/carve/carve_write.h"
 
 #include "flatten/carve/order.h"
+#include "flatten/carve/spool/identity.h"
 #include "flatten/carve/spool/piece_reader.h"
 #include "flatten/layer/emit.h"
 
@@ -92,7 +93,9 @@ int carve_writer_init(struct carve_writer *w, struct carve_lists *lists,
                                .given_up = given_up,
                                .marks = calloc(count, sizeof(*w->marks)),
                                .block = malloc(BLOCK)};
-    return w->marks && w->block ? 0 : err_nomem(err);
+    if (!w->marks || !w->block)
+        return err_nomem(err);
+    return sha256_lane_init(&w->identity, err);
 }
 
 void carve_writer_clear(struct carve_writer *w)
@@ -100,8 +103,38 @@ void carve_writer_clear(struct carve_writer *w)
     free(w->marks);
     free(w->block);
     cleanup_piece_reader(&w->pieces);
+    sha256_lane_clear(&w->identity);
     buf_free(&w->path);
     buf_free(&w->target);
+}
+
+/* ---- identities ---- */
+
+/* Returns the hash that content is added to; NULL if nobody asks for identities. */
+static struct sha256_lane *identity_of(struct carve_writer *w)
+{
+    return w->lists->plan->identities ? &w->identity : NULL;
+}
+
+static int begin_identity(struct carve_writer *w, struct archive_entry *header,
+                          struct identity_stamp *stamp, struct err *err)
+{
+    static const struct layout_identity unknown;
+
+    *stamp = identity_stamp_of(&unknown, header);
+    return identity_of(w) ? identity_begin(&w->identity, header, err) : 0;
+}
+
+static int end_identity(struct carve_writer *w, const struct spool_record *r,
+                        struct identity_stamp *stamp, struct err *err)
+{
+    struct layout_identity *all = w->lists->plan->identities;
+
+    if (!all)
+        return 0;
+    if (identity_timeless(&w->identity, &stamp->timeless, err) < 0)
+        return -1;
+    return identity_of_stamp(&w->identity, stamp, &all[r - w->lists->plan->spool->records], err);
 }
 
 /* ---- entries ---- */
@@ -145,7 +178,11 @@ static int put_dir(struct carve_writer *w, uint32_t node, size_t layer, struct e
         header && !described ? neutral_header(header, err) : NULL;
     if (!header || (!described && !neutral))
         return -1;
+    struct identity_stamp stamp;
     w->entries++;
+    if (described &&
+        (begin_identity(w, header, &stamp, err) < 0 || end_identity(w, r, &stamp, err) < 0))
+        return -1;
     return emit_entry(to, path, neutral ? neutral : header, NULL, NULL, err);
 }
 
@@ -182,8 +219,9 @@ static int put_content(struct carve_writer *w, const struct spool_record *r, str
 {
     for (uint64_t at = 0; at < r->size;) {
         size_t len = r->size - at < BLOCK ? (size_t)(r->size - at) : BLOCK;
+        const struct content_piece piece = {.data = w->block, .len = len, .hashed = identity_of(w)};
         if (go_on(w, err) < 0 || spool_read(spool_of(w), r, at, w->block, len, err) < 0 ||
-            entry_sink_data(to, w->block, len, err) < 0)
+            entry_sink_piece(to, &piece, err) < 0)
             return -1;
         at += len;
     }
@@ -199,9 +237,14 @@ static int put_pieces(struct carve_writer *w, const struct spool_record *r, stru
     if (!w->pieces && !(w->pieces = piece_reader_new(spool_of(w)->fd, err)))
         return -1;
     for (size_t i = 0; i < spool_piece_count(r); i++) {
-        const struct frame_place frame = {spool_of(w)->fd, pieces[i].at, pieces[i].size};
         const char *data = go_on(w, err) < 0 ? NULL : piece_read(w->pieces, &pieces[i], err);
-        if (!data || entry_sink_framed(to, data, pieces[i].len, &frame, err) < 0)
+        const struct content_piece piece = {.data = data,
+                                            .len = pieces[i].len,
+                                            .hashed = identity_of(w),
+                                            .fd = spool_of(w)->fd,
+                                            .at = pieces[i].at,
+                                            .size = pieces[i].size};
+        if (!data || entry_sink_piece(to, &piece, err) < 0)
             return -1;
     }
     return 0;
@@ -223,10 +266,12 @@ static int put_file(struct carve_writer *w, uint32_t node, struct entry_sink *to
     if (*first)
         return emit_link(to, path, target, header, err);
     *first = node;
+    struct identity_stamp stamp;
     archive_entry_copy_pathname(header, path);
-    if (entry_sink_entry(to, header, err) < 0)
+    if (begin_identity(w, header, &stamp, err) < 0 || entry_sink_entry(to, header, err) < 0 ||
+        (r->pieces ? put_pieces(w, r, to, err) : put_content(w, r, to, err)) < 0)
         return -1;
-    return r->packed ? put_pieces(w, r, to, err) : put_content(w, r, to, err);
+    return end_identity(w, r, &stamp, err);
 }
 
 static int put_whiteout(struct carve_writer *w, uint32_t node, struct entry_sink *to,

@@ -19,6 +19,7 @@ struct carve_plan {
     size_t kept;               /* layers below those of the plan */
     const uint32_t *whiteouts; /* nodes that the newest layer hides */
     size_t whiteout_count;
+    struct layout_identity *identities; /* by record: set when it is written; or NULL */
 };
 
 /* The nodes of each layer, in the order in which they are written. */
@@ -47,6 +48,7 @@ struct carve_writer {
     struct buf path, target;
     char *block;
     struct piece_reader *pieces; /* NULL until a packed file is written */
+    struct sha256_lane identity; /* of what is being written */
 };
 
 /* The caller clears *w with carve_writer_clear, also after a failure. */

@@ -14,7 +14,7 @@
 struct previous_reading {
     struct previous *out;
     struct tree *tree;
-    struct sha256 *sha256;
+    struct sha256_lane hash;
     uint32_t *by_node; /* index + 1 of the node's entry in this layer or an older one */
     size_t node_cap;
     size_t first;       /* the index of the layer's first entry */
@@ -25,7 +25,7 @@ struct previous_reading {
 
 static void previous_reading_clear(struct previous_reading *r)
 {
-    cleanup_sha256(&r->sha256);
+    sha256_lane_clear(&r->hash);
     free(r->by_node);
 }
 
@@ -92,19 +92,19 @@ static int stamp_file(struct previous_reading *r, struct layer_reader *reader,
     size_t len;
     int rc = 0;
 
-    if (identity_begin(r->sha256, header, err) < 0)
+    if (identity_begin(&r->hash, header, err) < 0)
         return -1;
     while (regular && size && (rc = layer_reader_data(reader, &data, &len, &offset, err)) > 0) {
         if (offset < at || offset > size || len > size - offset)
             return err_set(err, ERR_FORMAT, "content beyond the entry's size");
-        if (identity_add(r->sha256, NULL, offset - at, err) < 0 ||
-            identity_add(r->sha256, data, len, err) < 0)
+        if (identity_add(&r->hash, NULL, offset - at, err) < 0 ||
+            identity_add(&r->hash, data, len, err) < 0)
             return -1;
         at = offset + len;
     }
-    if (rc < 0 || (regular && identity_add(r->sha256, NULL, size - at, err) < 0))
+    if (rc < 0 || (regular && identity_add(&r->hash, NULL, size - at, err) < 0))
         return -1;
-    return identity_end(r->sha256, header, out, err);
+    return identity_end(&r->hash, header, out, err);
 }
 
 /* Sets the identity of the newest entry. */
@@ -119,7 +119,7 @@ static int identify(struct previous_reading *r, struct layer_reader *reader,
         return -1;
     if (r->stamps)
         p->stamps[index] = stamp;
-    return identity_of_stamp(r->sha256, &stamp, &p->entries[index].identity, err);
+    return identity_of_stamp(&r->hash, &stamp, &p->entries[index].identity, err);
 }
 
 /*
@@ -286,13 +286,10 @@ int previous_take(const struct image *image, struct inventory *inventory, struct
 int previous_read(struct image *image, struct tree *tree, bool stamps, struct previous *out,
                   struct err *err)
 {
-    _cleanup_(previous_reading_clear) struct previous_reading r = {.out = out,
-                                                                   .tree = tree,
-                                                                   .sha256 = sha256_new(err),
-                                                                   .own_paths = tree_count(tree),
-                                                                   .stamps = stamps};
+    _cleanup_(previous_reading_clear) struct previous_reading r = {
+        .out = out, .tree = tree, .own_paths = tree_count(tree), .stamps = stamps};
 
-    if (!r.sha256 || begin_layers(image, out, err) < 0)
+    if (sha256_lane_init(&r.hash, err) < 0 || begin_layers(image, out, err) < 0)
         return -1;
     for (size_t i = 0; i < image->layer_count; i++) {
         r.layer = (uint16_t)i;

@@ -47,14 +47,12 @@ int layer_frames_add(struct layer_frames *f, const struct layer_frame *frame, st
     return room ? 0 : err_nomem(err);
 }
 
-bool layer_frames_find(struct layer_frames *f, uint64_t at, struct layer_frame *out)
+bool layer_frames_take(struct layer_frames *f, uint64_t from, struct layer_frame *out)
 {
     pthread_mutex_lock(&f->lock);
-    while (f->first < f->count && f->list[f->first].to <= at)
-        f->first++;
-    bool found = f->first < f->count;
+    bool found = f->first < f->count && f->list[f->first].from == from;
     if (found)
-        *out = f->list[f->first];
+        *out = f->list[f->first++];
     pthread_mutex_unlock(&f->lock);
     return found;
 }

@@ -1,18 +1,24 @@
 /*
- * The zstd frames that stand in a layer for parts of its archive. One thread adds them, before the
- * part goes to the relay; another takes them, when the part arrives.
+ * The zstd frames that stand in a layer for parts of its archive. One thread adds them; another
+ * takes each when it has written all that comes before.
  */
 #ifndef FLATTEN_LAYER_FRAMES_H
 #define FLATTEN_LAYER_FRAMES_H
 
-#include "flatten/layer/entry_sink.h"
+#include "base/cleanup.h"
+#include "base/err.h"
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct layer_frame {
-    uint64_t from, to; /* in the archive; of any length but 0 */
-    struct frame_place place;
+    uint64_t from; /* in the archive */
+    size_t len;    /* there, bytes */
+    int fd;        /* that has the frame, borrowed */
+    uint64_t at;
+    size_t size; /* bytes */
 };
 
 struct layer_frames {
@@ -32,10 +38,7 @@ void layer_frames_clear(struct layer_frames *f);
 int layer_frames_add(struct layer_frames *f, const struct layer_frame *frame,
                      struct err *err) must_check;
 
-/*
- * Sets *out to the first frame that ends behind `at`, which never decreases. Returns false if there
- * is none yet.
- */
-bool layer_frames_find(struct layer_frames *f, uint64_t at, struct layer_frame *out);
+/* Takes the frame that begins at that byte of the archive. Returns false if there is none. */
+bool layer_frames_take(struct layer_frames *f, uint64_t from, struct layer_frame *out);
 
 #endif

@@ -11,18 +11,19 @@
 
 enum { BLOCKS = 8, BLOCK_SIZE = 512 * 1024 };
 enum { WRITEBACK = 8 * 1024 * 1024, COPIED = 64 * 1024 };
-enum { HASHER, WRITER }; /* the relay's consumers */
+enum { WRITER, HASHER }; /* the relay's consumers */
 
 /*
- * Three threads: the caller's thread makes the archive, the hasher's computes the diff_id, and the
- * writer compresses, hashes (digest) and writes.
+ * The caller's thread makes the archive, and the writer's compresses and writes. A hasher computes
+ * diff_id and digest; without one, each of these threads hashes what it makes.
  */
 struct layer_writer {
     struct entry_sink base;
     struct relay *relay;
     struct worker *writer;
-    struct hasher *own; /* used where the caller lends none */
-    struct hash_lane *diff_id;
+    struct hub *own;           /* of the relay, without a hasher */
+    struct hash_lane *diff_id; /* with a hasher */
+    struct sha256_lane here;   /* without */
     struct digester *digest;
     struct compressor *compressor;
     struct buf header;
@@ -67,41 +68,32 @@ static int put_blob(void *ctx, const void *data, size_t len, struct err *err)
 }
 
 /* Copies a frame, between frames of the compressor. */
-static int put_frame(struct layer_writer *w, const struct frame_place *place, struct err *err)
+static int copy_frame(struct layer_writer *w, const struct layer_frame *frame, struct err *err)
 {
     if (compressor_end_frame(w->compressor, err) < 0)
         return -1;
-    for (size_t at = 0; at < place->size;) {
-        size_t len = place->size - at < COPIED ? place->size - at : COPIED;
-        if (fd_pread_exact(place->fd, w->copied, len, (off_t)(place->at + at), err) < 0 ||
+    for (size_t at = 0; at < frame->size;) {
+        size_t len = frame->size - at < COPIED ? frame->size - at : COPIED;
+        if (fd_pread_exact(frame->fd, w->copied, len, (off_t)(frame->at + at), err) < 0 ||
             put_blob(w, w->copied, len, err) < 0)
             return -1;
         at += len;
     }
+    w->compressed += frame->len;
     return 0;
 }
 
-/* Writes a part of the archive: the compressor gets what no frame stands for. */
+/* Writes a part of the archive, and the frames that follow it. */
 static int write_part(struct layer_writer *w, const char *data, size_t len, struct err *err)
 {
     struct layer_frame frame;
 
-    while (len > 0) {
-        bool found = layer_frames_find(&w->frames, w->compressed, &frame);
-        bool inside = found && frame.from <= w->compressed;
-        uint64_t end = inside ? frame.to : found ? frame.from : UINT64_MAX;
-        size_t part = end - w->compressed < len ? (size_t)(end - w->compressed) : len;
-        int rc = 0;
-        if (!inside)
-            rc = compressor_write(w->compressor, data, part, err);
-        else if (frame.from == w->compressed)
-            rc = put_frame(w, &frame.place, err);
-        if (rc < 0)
+    if (compressor_write(w->compressor, data, len, err) < 0)
+        return -1;
+    w->compressed += len;
+    while (layer_frames_take(&w->frames, w->compressed, &frame))
+        if (copy_frame(w, &frame, err) < 0)
             return -1;
-        w->compressed += part;
-        data += part;
-        len -= part;
-    }
     return 0;
 }
 
@@ -130,13 +122,33 @@ static void write_behind(void *ctx)
         relay_stop(w->relay, &w->failure);
 }
 
-static int put_bytes(struct layer_writer *w, const void *data, uint64_t len, struct err *err)
+/* Hashes bytes of the archive in the caller's thread; `also` gets those of content as well. */
+static int hash_here(struct layer_writer *w, const void *data, uint64_t len,
+                     struct sha256_lane *also, struct err *err)
+{
+    if (!data)
+        return sha256_lane_zeros(&w->here, len, err);
+    return also ? sha256_twin_update(&w->here, also, data, (size_t)len, err)
+                : sha256_lane_update(&w->here, data, (size_t)len, err);
+}
+
+/* Counts bytes of the archive, and hashes them unless the hasher does. */
+static int begin_bytes(struct layer_writer *w, const void *data, uint64_t len,
+                       struct sha256_lane *also, struct err *err)
 {
     if (len > w->max_size - w->written.tar_size)
         return err_set(err, ERR_LIMIT, "the new layer has more than %llu bytes",
                        (unsigned long long)w->max_size);
     w->written.tar_size += len;
-    return relay_write(w->relay, data, (size_t)len, err);
+    if (!w->diff_id)
+        return hash_here(w, data, len, also, err);
+    return also ? sha256_lane_update(also, data, (size_t)len, err) : 0;
+}
+
+static int put_bytes(struct layer_writer *w, const void *data, uint64_t len, struct err *err)
+{
+    return begin_bytes(w, data, len, NULL, err) < 0 ? -1
+                                                    : relay_write(w->relay, data, (size_t)len, err);
 }
 
 static int put_entry(struct entry_sink *sink, struct archive_entry *entry, struct err *err)
@@ -154,37 +166,57 @@ static int put_entry(struct entry_sink *sink, struct archive_entry *entry, struc
     return put_bytes(w, w->header.data, w->header.len, err);
 }
 
-static int put_data(struct entry_sink *sink, const void *data, uint64_t len, struct err *err)
+static int begin_data(const struct layer_writer *w, uint64_t len, struct err *err)
 {
-    struct layer_writer *w = (struct layer_writer *)sink;
+    return len > w->left ? err_set(err, ERR_FORMAT, "more content than the header says") : 0;
+}
 
-    if (len > w->left)
-        return err_set(err, ERR_FORMAT, "more content than the header says");
-    if (len == 0)
-        return 0;
-    if (put_bytes(w, data, len, err) < 0)
-        return -1;
+static int end_data(struct layer_writer *w, uint64_t len, struct err *err)
+{
     w->left -= len;
     return w->left ? 0 : put_bytes(w, NULL, w->padding, err);
 }
 
-static int put_framed(struct entry_sink *sink, const void *data, size_t len,
-                      const struct frame_place *place, struct err *err)
+static int put_data(struct entry_sink *sink, const void *data, uint64_t len, struct err *err)
 {
     struct layer_writer *w = (struct layer_writer *)sink;
-    uint64_t from = w->written.tar_size;
-    const struct layer_frame frame = {.from = from, .to = from + len, .place = *place};
 
-    if (w->written.kind == COMPRESSION_ZSTD && len > 0 &&
-        layer_frames_add(&w->frames, &frame, err) < 0)
+    if (begin_data(w, len, err) < 0)
         return -1;
-    return put_data(sink, data, len, err);
+    if (len == 0)
+        return 0;
+    return put_bytes(w, data, len, err) < 0 ? -1 : end_data(w, len, err);
+}
+
+/* Has the writer copy the frame after all that came before: nobody else needs the content. */
+static int put_frame(struct layer_writer *w, const struct content_piece *piece, struct err *err)
+{
+    const struct layer_frame frame = {.from = w->written.tar_size - piece->len,
+                                      .len = piece->len,
+                                      .fd = piece->fd,
+                                      .at = piece->at,
+                                      .size = piece->size};
+
+    return layer_frames_add(&w->frames, &frame, err) < 0 ? -1 : relay_flush(w->relay, err);
+}
+
+static int put_piece(struct entry_sink *sink, const struct content_piece *piece, struct err *err)
+{
+    struct layer_writer *w = (struct layer_writer *)sink;
+    bool as_frame = piece->size > 0 && w->written.kind == COMPRESSION_ZSTD && !w->diff_id;
+
+    if (begin_data(w, piece->len, err) < 0 ||
+        begin_bytes(w, piece->data, piece->len, piece->hashed, err) < 0 ||
+        (as_frame ? put_frame(w, piece, err)
+                  : relay_write(w->relay, piece->data, piece->len, err)) < 0)
+        return -1;
+    return end_data(w, piece->len, err);
 }
 
 struct layer_writer *layer_writer_new(int fd, off_t offset, const struct compress_options *compress,
                                       struct hasher *hasher, struct err *err)
 {
-    static const struct entry_sink_ops ops = {put_entry, put_data, put_framed};
+    static const struct entry_sink_ops ops = {put_entry, put_data, put_piece};
     _cleanup_layer_writer_ struct layer_writer *w = calloc(1, sizeof(*w));
 
     if (!w) {
@@ -198,14 +230,13 @@ struct layer_writer *layer_writer_new(int fd, off_t offset, const struct compres
     w->at = w->synced = offset;
     w->max_size = UINT64_MAX;
     w->written.kind = compress->kind;
-    if (!hasher)
-        hasher = w->own = hasher_new(err);
+    struct hub *hub = hasher ? hasher_hub(hasher) : (w->own = hub_new(err));
     /* Uncompressed, the blob is the archive: one hash serves for both. */
-    if (!hasher ||
+    if (!hub || sha256_lane_init(&w->here, err) < 0 ||
         (compress->kind != COMPRESSION_NONE && !(w->digest = digester_new(hasher, err))) ||
         !(w->compressor = compressor_new(compress, put_blob, w, err)) ||
-        !(w->relay = relay_new(hasher_hub(hasher), 2, BLOCKS, BLOCK_SIZE, err)) ||
-        !(w->diff_id = hash_lane_new(hasher, w->relay, HASHER, err)) ||
+        !(w->relay = relay_new(hub, hasher ? 2 : 1, BLOCKS, BLOCK_SIZE, err)) ||
+        (hasher && !(w->diff_id = hash_lane_new(hasher, w->relay, HASHER, err))) ||
         !(w->writer = worker_start(write_behind, w, err)))
         return NULL;
     return steal_ptr(&w);
@@ -234,7 +265,8 @@ void layer_writer_free(struct layer_writer *w)
     cleanup_hash_lane(&w->diff_id);
     cleanup_digester(&w->digest);
     cleanup_relay(&w->relay);
-    cleanup_hasher(&w->own);
+    cleanup_hub(&w->own);
+    sha256_lane_clear(&w->here);
     cleanup_compressor(&w->compressor);
     layer_frames_clear(&w->frames);
     buf_free(&w->header);
@@ -255,7 +287,8 @@ int layer_writer_finish(struct layer_writer *w, struct written_layer *out, struc
         *err = w->failure;
         return -1;
     }
-    if (hash_lane_finish(w->diff_id, &w->written.diff_id, err) < 0)
+    if ((w->diff_id ? hash_lane_finish(w->diff_id, &w->written.diff_id, err)
+                    : sha256_lane_finish(&w->here, &w->written.diff_id, err)) < 0)
         return -1;
     w->written.digest = w->written.diff_id;
     if (w->digest && digester_finish(w->digest, &w->written.digest, err) < 0)

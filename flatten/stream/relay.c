@@ -4,17 +4,21 @@
 #include <stdint.h>
 #include <string.h>
 
+struct block {
+    unsigned char *data; /* memory, once the block is used: most layers are small */
+    size_t len;          /* bytes that it passes on */
+};
+
 struct relay {
     struct hub *hub;
     unsigned consumers, blocks;
     size_t block_size;
     uint64_t made, used[RELAY_MOST_CONSUMERS]; /* blocks, by the producer and by each consumer */
     bool ended, stopped;
-    struct err end, stop;    /* why */
-    size_t filled;           /* bytes in the producer's block; used by the producer alone */
-    bool has_room;           /* that block is free; used by the producer alone */
-    size_t last_len;         /* of the last block, once ended */
-    unsigned char *memory[]; /* of each block, once it is used: most layers are small */
+    struct err end, stop; /* why */
+    size_t filled;        /* bytes in the producer's block; used by the producer alone */
+    bool has_room;        /* that block is free; used by the producer alone */
+    struct block list[];
 };
 
 struct hub *hub_new(struct err *err)
@@ -40,7 +44,7 @@ void hub_free(struct hub *hub)
 struct relay *relay_new(struct hub *hub, unsigned consumers, unsigned blocks, size_t block_size,
                         struct err *err)
 {
-    struct relay *r = calloc(1, sizeof(*r) + blocks * sizeof(*r->memory));
+    struct relay *r = calloc(1, sizeof(*r) + blocks * sizeof(*r->list));
 
     if (!r) {
         err_nomem(err);
@@ -56,13 +60,13 @@ struct relay *relay_new(struct hub *hub, unsigned consumers, unsigned blocks, si
 void relay_free(struct relay *r)
 {
     for (unsigned i = 0; i < r->blocks; i++)
-        free(r->memory[i]);
+        free(r->list[i].data);
     free(r);
 }
 
-static size_t slot_of(const struct relay *r, uint64_t number)
+static struct block *block_of(struct relay *r, uint64_t number)
 {
-    return (size_t)(number % r->blocks);
+    return &r->list[number % r->blocks];
 }
 
 /* True if a consumer has more than that many blocks to go. */
@@ -89,34 +93,51 @@ static int await_room(struct relay *r, struct err *err)
     return stopped ? -1 : 0;
 }
 
-/* Passes the block on. Consumers are woken only if one has used all blocks and waits. */
+/*
+ * Passes the producer's block on. Consumers are woken only if one has used all blocks and waits.
+ * Called with the lock.
+ */
 static void pass_block(struct relay *r)
 {
     bool awaited = false;
 
-    pthread_mutex_lock(&r->hub->lock);
+    block_of(r, r->made)->len = r->filled;
     for (unsigned i = 0; i < r->consumers; i++)
         awaited = awaited || r->used[i] == r->made;
     r->made++;
     if (awaited)
         pthread_cond_broadcast(&r->hub->changed);
-    pthread_mutex_unlock(&r->hub->lock);
     r->filled = 0;
     r->has_room = false;
 }
 
+static void pass_on(struct relay *r)
+{
+    pthread_mutex_lock(&r->hub->lock);
+    pass_block(r);
+    pthread_mutex_unlock(&r->hub->lock);
+}
+
+int relay_flush(struct relay *r, struct err *err)
+{
+    if (!r->has_room && await_room(r, err) < 0)
+        return -1;
+    pass_on(r);
+    return 0;
+}
+
 int relay_reserve(struct relay *r, void **to, size_t *room, struct err *err)
 {
-    unsigned char **block = &r->memory[slot_of(r, r->made)];
+    struct block *block = block_of(r, r->made);
 
     if (!r->has_room && await_room(r, err) < 0)
         return -1;
-    if (!*block && !(*block = malloc(r->block_size))) {
+    if (!block->data && !(block->data = malloc(r->block_size))) {
         err_nomem(err);
         relay_stop(r, err);
         return -1;
     }
-    *to = *block + r->filled;
+    *to = block->data + r->filled;
     *room = r->block_size - r->filled;
     return 0;
 }
@@ -125,7 +146,7 @@ void relay_commit(struct relay *r, size_t len)
 {
     r->filled += len;
     if (r->filled == r->block_size)
-        pass_block(r);
+        pass_on(r);
 }
 
 int relay_write(struct relay *r, const void *data, size_t len, struct err *err)
@@ -153,9 +174,9 @@ int relay_write(struct relay *r, const void *data, size_t len, struct err *err)
 void relay_end(struct relay *r, const struct err *why)
 {
     pthread_mutex_lock(&r->hub->lock);
+    if (r->filled > 0)
+        pass_block(r);
     r->ended = true;
-    r->last_len = r->filled;
-    r->made += r->filled > 0;
     if (why)
         r->end = *why;
     pthread_cond_broadcast(&r->hub->changed);
@@ -178,8 +199,8 @@ int relay_present(const struct relay *r, unsigned consumer, const void **data, s
     }
     if (at == r->made)
         return 0;
-    *data = r->memory[slot_of(r, at)];
-    *len = r->ended && r->last_len && at == r->made - 1 ? r->last_len : r->block_size;
+    *data = r->list[at % r->blocks].data;
+    *len = r->list[at % r->blocks].len;
     return 1;
 }
 

@@ -103,7 +103,8 @@ static int write_above(const struct image *image, size_t kept, enum semantics se
     const struct compress_options plain = {.kind = COMPRESSION_NONE};
     const struct merged_options options = {.semantics = semantics, .kept = kept, .indexed = true};
     struct merged_report report;
-    _cleanup_layer_writer_ struct layer_writer *w = layer_writer_new(fd, 0, &plain, NULL, err);
+    _cleanup_layer_writer_ struct layer_writer *w =
+        layer_writer_new(fd, 0, &plain, hasher_new(err), err);
 
     must(w);
     if (merged_entries(image, &options, layer_writer_sink(w), &report, err) == MERGE_FAILED)

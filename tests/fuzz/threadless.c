@@ -62,6 +62,7 @@ enum { STEP = 4096 };
 
 struct relay {
     struct buf content;
+    struct buf flushes; /* offsets in the content, of type size_t */
     size_t used[RELAY_MOST_CONSUMERS], lent[RELAY_MOST_CONSUMERS];
     size_t block_size;
     bool ended, stopped;
@@ -95,6 +96,7 @@ struct relay *relay_new(struct hub *hub, unsigned consumers, unsigned blocks, si
 void relay_free(struct relay *r)
 {
     buf_free(&r->content);
+    buf_free(&r->flushes);
     free(r);
 }
 
@@ -132,6 +134,28 @@ int relay_write(struct relay *r, const void *data, size_t len, struct err *err)
     return 0;
 }
 
+int relay_flush(struct relay *r, struct err *err)
+{
+    if (r->stopped)
+        *err = r->stop;
+    buf_append(&r->flushes, &r->content.len, sizeof(r->content.len));
+    return r->stopped ? -1 : 0;
+}
+
+/* Returns where a block ends that begins there. */
+static size_t block_end(const struct relay *r, size_t from)
+{
+    size_t end = r->content.len - from < r->block_size ? r->content.len : from + r->block_size;
+    size_t flush;
+
+    for (size_t at = 0; at < r->flushes.len; at += sizeof(flush)) {
+        memcpy(&flush, r->flushes.data + at, sizeof(flush));
+        if (flush > from && flush < end)
+            end = flush;
+    }
+    return end;
+}
+
 void relay_end(struct relay *r, const struct err *why)
 {
     r->ended = true;
@@ -151,7 +175,7 @@ int relay_present(const struct relay *r, unsigned consumer, const void **data, s
 
     if (!r->stopped && left > 0) {
         *data = r->content.data + r->used[consumer];
-        *len = left < r->block_size ? left : r->block_size;
+        *len = block_end(r, r->used[consumer]) - r->used[consumer];
         return 1;
     }
     *len = 0;

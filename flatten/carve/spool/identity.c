@@ -44,7 +44,7 @@ static int put_xattrs(struct archive_entry *header, struct buf *out, struct err 
     return 0;
 }
 
-int identity_begin(struct sha256 *sha256, struct archive_entry *header, struct err *err)
+int identity_begin(struct sha256_lane *hash, struct archive_entry *header, struct err *err)
 {
     const char *target = archive_entry_symlink(header);
     _cleanup_buf_ struct buf text = BUF_INIT;
@@ -59,27 +59,18 @@ int identity_begin(struct sha256 *sha256, struct archive_entry *header, struct e
     buf_putc(&text, '\0');
     if (put_xattrs(header, &text, err) < 0 || buf_check(&text, err) < 0)
         return -1;
-    return sha256_update(sha256, text.data, text.len, err);
+    return sha256_lane_update(hash, text.data, text.len, err);
 }
 
-int identity_add(struct sha256 *sha256, const void *data, uint64_t len, struct err *err)
+int identity_add(struct sha256_lane *hash, const void *data, uint64_t len, struct err *err)
 {
-    static const char zeros[64 * 1024];
-
-    if (data)
-        return sha256_update(sha256, data, (size_t)len, err);
-    while (len > 0) {
-        size_t part = len < sizeof(zeros) ? (size_t)len : sizeof(zeros);
-        if (sha256_update(sha256, zeros, part, err) < 0)
-            return -1;
-        len -= part;
-    }
-    return 0;
+    return data ? sha256_lane_update(hash, data, (size_t)len, err)
+                : sha256_lane_zeros(hash, len, err);
 }
 
-int identity_timeless(struct sha256 *sha256, struct layout_identity *out, struct err *err)
+int identity_timeless(struct sha256_lane *hash, struct layout_identity *out, struct err *err)
 {
-    return sha256_finish_bytes(sha256, out->part, sizeof(out->part), err);
+    return sha256_lane_finish_bytes(hash, out->part, sizeof(out->part), err);
 }
 
 struct identity_stamp identity_stamp_of(const struct layout_identity *timeless,
@@ -90,23 +81,23 @@ struct identity_stamp identity_stamp_of(const struct layout_identity *timeless,
                                    .nanoseconds = (uint32_t)archive_entry_mtime_nsec(header)};
 }
 
-int identity_end(struct sha256 *sha256, struct archive_entry *header, struct identity_stamp *out,
+int identity_end(struct sha256_lane *hash, struct archive_entry *header, struct identity_stamp *out,
                  struct err *err)
 {
     struct layout_identity timeless;
 
-    if (identity_timeless(sha256, &timeless, err) < 0)
+    if (identity_timeless(hash, &timeless, err) < 0)
         return -1;
     *out = identity_stamp_of(&timeless, header);
     return 0;
 }
 
-int identity_of_stamp(struct sha256 *sha256, const struct identity_stamp *stamp,
+int identity_of_stamp(struct sha256_lane *hash, const struct identity_stamp *stamp,
                       struct layout_identity *out, struct err *err)
 {
-    if (sha256_update(sha256, &stamp->timeless, sizeof(stamp->timeless), err) < 0 ||
-        sha256_update(sha256, &stamp->seconds, sizeof(stamp->seconds), err) < 0 ||
-        sha256_update(sha256, &stamp->nanoseconds, sizeof(stamp->nanoseconds), err) < 0)
+    if (sha256_lane_update(hash, &stamp->timeless, sizeof(stamp->timeless), err) < 0 ||
+        sha256_lane_update(hash, &stamp->seconds, sizeof(stamp->seconds), err) < 0 ||
+        sha256_lane_update(hash, &stamp->nanoseconds, sizeof(stamp->nanoseconds), err) < 0)
         return -1;
-    return identity_timeless(sha256, out, err);
+    return identity_timeless(hash, out, err);
 }

@@ -139,31 +139,26 @@ static int reserve(struct spool *s, uint64_t size, struct err *err)
     return 0;
 }
 
-static int begin_packed(struct spool *s, struct spool_record *record, struct archive_entry *header,
-                        struct err *err)
+static int begin_packed(struct spool *s, struct spool_record *record, struct err *err)
 {
     uint64_t at = s->at;
-    struct spool_packed *packed = ARRAY_PUSH(s, pack, packs, err);
 
-    if (!packed || reserve(s, record->size, err) < 0)
+    if (reserve(s, record->size, err) < 0)
         return -1;
-    packed->first = (uint32_t)s->pieces.count;
-    record->packed = (uint32_t)s->pack_count;
+    record->pieces = (uint32_t)s->pieces.count + 1;
     packer_begin(s->packer, at);
-    return s->sha256 ? identity_begin(s->sha256, header, err) : 0;
+    return 0;
 }
 
 static int put_packed(struct spool *s, const void *data, uint64_t len, struct err *err)
 {
-    if (packer_add(s->packer, data, len, err) < 0 ||
-        (s->sha256 && identity_add(s->sha256, data, len, err) < 0))
+    if (packer_add(s->packer, data, len, err) < 0)
         return -1;
-    if (s->left > 0)
-        return 0;
-    packer_end(s->packer);
-    s->packing = false;
-    struct layout_identity *timeless = &s->packs[s->pack_count - 1].timeless;
-    return s->sha256 ? identity_timeless(s->sha256, timeless, err) : 0;
+    if (s->left == 0) {
+        packer_end(s->packer);
+        s->packing = false;
+    }
+    return 0;
 }
 
 static int add_record(struct spool *s, uint32_t node, struct archive_entry *header, struct err *err)
@@ -186,7 +181,7 @@ static int add_record(struct spool *s, uint32_t node, struct archive_entry *head
     s->by_node[node] = (uint32_t)s->record_count;
     s->left = record->size;
     s->packing = is_packed(s, archive_entry_pathname(header), record->size);
-    return s->packing ? begin_packed(s, record, header, err) : 0;
+    return s->packing ? begin_packed(s, record, err) : 0;
 }
 
 /* ---- the sink ---- */
@@ -237,11 +232,8 @@ struct spool *spool_new(int fd, uint64_t at, uint64_t limit, struct err *err)
     return s->tree ? steal_ptr(&s) : NULL;
 }
 
-int spool_pack(struct spool *s, const struct compress_options *options, bool identities,
-               struct err *err)
+int spool_pack(struct spool *s, const struct compress_options *options, struct err *err)
 {
-    if (identities && !(s->sha256 = sha256_new(err)))
-        return -1;
     s->packer = packer_new(s->fd, options, &s->pieces, err);
     s->reader = s->packer ? piece_reader_new(s->fd, err) : NULL;
     return s->reader ? 0 : -1;
@@ -250,10 +242,8 @@ int spool_pack(struct spool *s, const struct compress_options *options, bool ide
 void spool_free(struct spool *s)
 {
     cleanup_packer(&s->packer);
-    cleanup_sha256(&s->sha256);
     cleanup_piece_reader(&s->reader);
     free(s->pieces.list);
-    free(s->packs);
     cleanup_tree(&s->tree);
     free(s->records);
     free(s->names);
@@ -345,7 +335,7 @@ int spool_set_time(const struct spool *s, const struct spool_record *record, int
 
 const struct piece *spool_pieces(const struct spool *s, const struct spool_record *record)
 {
-    return record->packed ? s->pieces.list + s->packs[record->packed - 1].first : NULL;
+    return record->pieces ? s->pieces.list + record->pieces - 1 : NULL;
 }
 
 size_t spool_piece_count(const struct spool_record *record)

@@ -19,7 +19,7 @@ struct hashing {
 struct hash_worker {
     struct hashing *hashing;
     struct worker *thread;
-    struct sha256 *sha256;
+    struct sha256_lane hash;
     char *block;
     bool failed;
     struct err err;
@@ -30,7 +30,7 @@ static int hash_content(struct hash_worker *w, const struct spool_record *r, str
     for (uint64_t at = 0; at < r->size;) {
         size_t len = r->size - at < BLOCK ? (size_t)(r->size - at) : BLOCK;
         if (spool_read(w->hashing->spool, r, at, w->block, len, err) < 0 ||
-            identity_add(w->sha256, w->block, len, err) < 0)
+            identity_add(&w->hash, w->block, len, err) < 0)
             return -1;
         at += len;
     }
@@ -40,13 +40,9 @@ static int hash_content(struct hash_worker *w, const struct spool_record *r, str
 static int find_timeless(struct hash_worker *w, const struct spool_record *r,
                          struct archive_entry *header, struct layout_identity *out, struct err *err)
 {
-    if (r->packed) {
-        *out = w->hashing->spool->packs[r->packed - 1].timeless;
-        return 0;
-    }
-    return identity_begin(w->sha256, header, err) < 0 || hash_content(w, r, err) < 0
+    return identity_begin(&w->hash, header, err) < 0 || hash_content(w, r, err) < 0
                ? -1
-               : identity_timeless(w->sha256, out, err);
+               : identity_timeless(&w->hash, out, err);
 }
 
 static int hash_record(struct hash_worker *w, size_t number, struct err *err)
@@ -61,7 +57,7 @@ static int hash_record(struct hash_worker *w, size_t number, struct err *err)
     struct identity_stamp stamp = identity_stamp_of(&timeless, header);
     if (w->hashing->stamps)
         w->hashing->stamps[number] = stamp;
-    return identity_of_stamp(w->sha256, &stamp, &w->hashing->out[number], err);
+    return identity_of_stamp(&w->hash, &stamp, &w->hashing->out[number], err);
 }
 
 static void hash_records(void *ctx)
@@ -76,7 +72,7 @@ static void hash_records(void *ctx)
 static int start_worker(struct hash_worker *w, struct hashing *hashing, struct err *err)
 {
     *w = (struct hash_worker){.hashing = hashing, .err = ERR_INIT};
-    if (!(w->sha256 = sha256_new(err)))
+    if (sha256_lane_init(&w->hash, err) < 0)
         return -1;
     if (!(w->block = malloc(BLOCK)))
         return err_nomem(err);
@@ -89,7 +85,7 @@ static int end_worker(struct hash_worker *w, struct err *err)
 {
     if (w->thread)
         worker_join(w->thread);
-    cleanup_sha256(&w->sha256);
+    sha256_lane_clear(&w->hash);
     free(w->block);
     if (w->failed)
         *err = w->err;

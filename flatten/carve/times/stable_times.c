@@ -262,17 +262,17 @@ int stable_times_take(const struct spool *s, struct identity_stamp *stamps,
                       struct stable_times *out, struct err *err)
 {
     _cleanup_(taking_clear) struct taking t = {.spool = s, .stamps = stamps, .previous = previous};
-    _cleanup_sha256_ struct sha256 *sha256 = sha256_new(err);
+    _cleanup_(sha256_lane_clear) struct sha256_lane hash = {0};
 
     *out = (struct stable_times){0};
-    if (!sha256 || taking_init(&t, err) < 0 || want_all(&t, err) < 0 || join_all(&t, err) < 0 ||
-        refuse_beside_links(&t, err) < 0)
+    if (sha256_lane_init(&hash, err) < 0 || taking_init(&t, err) < 0 || want_all(&t, err) < 0 ||
+        join_all(&t, err) < 0 || refuse_beside_links(&t, err) < 0)
         return -1;
     for (uint32_t i = 0; i < s->record_count; i++) {
         if (!t.wanted[i] || t.refused[first_of(&t, i)] || same_time(t.wanted[i], &stamps[i]))
             continue;
         if (take(&t, i, &stamps[i], out, err) < 0 ||
-            identity_of_stamp(sha256, &stamps[i], &identities[i], err) < 0)
+            identity_of_stamp(&hash, &stamps[i], &identities[i], err) < 0)
             return -1;
     }
     return 0;

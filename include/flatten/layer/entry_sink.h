@@ -8,23 +8,28 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 
+#include "base/digest/sha256_pair.h"
+
 #include <archive_entry.h>
 #include <stdint.h>
 
 struct entry_sink;
 
-/* A zstd frame in a file. */
-struct frame_place {
-    int fd; /* borrowed */
+/* A piece of content, not empty, and a zstd frame of it in a file. */
+struct content_piece {
+    const void *data;
+    size_t len;
+    struct sha256_lane *hashed; /* gets the content, too, as it is in memory; or NULL */
+    int fd;                     /* that has the frame, borrowed */
     uint64_t at;
-    size_t size; /* bytes */
+    size_t size; /* of the frame, bytes; 0: there is none */
 };
 
 struct entry_sink_ops {
     int (*entry)(struct entry_sink *s, struct archive_entry *header, struct err *err);
     int (*data)(struct entry_sink *s, const void *data, uint64_t len, struct err *err);
-    int (*framed)(struct entry_sink *s, const void *data, size_t len,
-                  const struct frame_place *frame, struct err *err); /* NULL: as data */
+    int (*piece)(struct entry_sink *s, const struct content_piece *piece,
+                 struct err *err); /* NULL: as data */
 };
 
 struct entry_sink {
@@ -49,14 +54,17 @@ static inline int entry_sink_data(struct entry_sink *s, const void *data, uint64
 }
 
 /*
- * Gives a piece, not empty, and a zstd frame of it, which a sink that compresses may take as it is.
- * The frame must stay in its file as long as the sink is used.
+ * Gives a piece. A sink that compresses may take its frame as it is: that must stay in its file as
+ * long as the sink is used.
  */
-static inline int entry_sink_framed(struct entry_sink *s, const void *data, size_t len,
-                                    const struct frame_place *frame, struct err *err)
+static inline int entry_sink_piece(struct entry_sink *s, const struct content_piece *piece,
+                                   struct err *err)
 {
-    return s->ops->framed ? s->ops->framed(s, data, len, frame, err)
-                          : s->ops->data(s, data, len, err);
+    if (s->ops->piece)
+        return s->ops->piece(s, piece, err);
+    if (piece->hashed && sha256_lane_update(piece->hashed, piece->data, piece->len, err) < 0)
+        return -1;
+    return s->ops->data(s, piece->data, piece->len, err);
 }
 
 #endif

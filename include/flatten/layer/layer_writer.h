@@ -18,7 +18,8 @@ struct layer_writer;
 
 /*
  * Returns a writer that writes fd from `offset` on; -1 for a pipe. fd and `hasher` are borrowed;
- * with NULL the writer makes its own hasher. The caller frees the writer with layer_writer_free.
+ * with NULL the thread that calls the sink hashes the archive, which costs least where several
+ * layers are written at the same time. The caller frees the writer with layer_writer_free.
  */
 struct layer_writer *layer_writer_new(int fd, off_t offset, const struct compress_options *compress,
                                       struct hasher *hasher, struct err *err) must_check;

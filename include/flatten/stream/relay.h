@@ -1,7 +1,7 @@
 /*
  * Passes bytes between threads: one producer fills blocks; each consumer sees all of them, in
- * order. The number of blocks is fixed, so a fast thread waits for a slow one. Each block but the
- * last is full: what a consumer sees does not depend on timing.
+ * order. The number of blocks is fixed, so a fast thread waits for a slow one. Each block is full,
+ * but for the last and those of a flush: what a consumer sees does not depend on timing.
  *
  * An error of the producer reaches the consumers after the bytes before it. An error of a consumer
  * stops all threads at once.
@@ -58,6 +58,12 @@ int relay_reserve(struct relay *r, void **to, size_t *room, struct err *err) mus
 
 /* Says how many of the reserved bytes were filled. */
 void relay_commit(struct relay *r, size_t len);
+
+/*
+ * Passes on what was appended, although the block is not full; an empty block, if it was nothing.
+ * Waits and fails as relay_write.
+ */
+int relay_flush(struct relay *r, struct err *err) must_check;
 
 /* Ends the content; with `why`, because of an error. */
 void relay_end(struct relay *r, const struct err *why);

@@ -2,7 +2,7 @@
 #ifndef FLATTEN_IDENTITY_H
 #define FLATTEN_IDENTITY_H
 
-#include "base/digest/sha256.h"
+#include "base/digest/sha256_pair.h"
 #include "flatten/carve/layout/like/layout_like.h"
 
 #include <archive_entry.h>
@@ -20,13 +20,15 @@ struct identity_stamp {
  * content of a file, of the size in the header, follows by identity_add. Inventories hold
  * identities (inventory.h): another rule needs another version of them.
  */
-int identity_begin(struct sha256 *sha256, struct archive_entry *header, struct err *err) must_check;
+int identity_begin(struct sha256_lane *hash, struct archive_entry *header,
+                   struct err *err) must_check;
 
 /* Adds content; NULL data stands for zeros. */
-int identity_add(struct sha256 *sha256, const void *data, uint64_t len, struct err *err) must_check;
+int identity_add(struct sha256_lane *hash, const void *data, uint64_t len,
+                 struct err *err) must_check;
 
 /* Ends a stamp that gets its time later, from identity_stamp_of. */
-int identity_timeless(struct sha256 *sha256, struct layout_identity *out,
+int identity_timeless(struct sha256_lane *hash, struct layout_identity *out,
                       struct err *err) must_check;
 
 /* Returns the stamp with the time of the header. */
@@ -34,11 +36,11 @@ struct identity_stamp identity_stamp_of(const struct layout_identity *timeless,
                                         struct archive_entry *header);
 
 /* Ends the stamp, which gets the time of the header. */
-int identity_end(struct sha256 *sha256, struct archive_entry *header, struct identity_stamp *out,
+int identity_end(struct sha256_lane *hash, struct archive_entry *header, struct identity_stamp *out,
                  struct err *err) must_check;
 
 /* Sets *out to the identity of an entry with that stamp. Nothing else is being hashed. */
-int identity_of_stamp(struct sha256 *sha256, const struct identity_stamp *stamp,
+int identity_of_stamp(struct sha256_lane *hash, const struct identity_stamp *stamp,
                       struct layout_identity *out, struct err *err) must_check;
 
 #endif

@@ -5,7 +5,6 @@
 #ifndef FLATTEN_SPOOL_H
 #define FLATTEN_SPOOL_H
 
-#include "flatten/carve/spool/identity.h"
 #include "flatten/carve/spool/piece_reader.h"
 #include "flatten/layer/entry_sink.h"
 #include "flatten/merge/tree/tree.h"
@@ -24,13 +23,7 @@ struct spool_record {
     uint32_t node; /* of its first name */
     uint32_t mode; /* with the type */
     uint32_t names;
-    uint32_t packed; /* index + 1 of a packed file; 0: its content is in the file as it is */
-};
-
-/* A file whose content is in the temporary file as pieces. */
-struct spool_packed {
-    uint32_t first;                  /* index of its first piece */
-    struct layout_identity timeless; /* as in identity_stamp: computed while it is in memory */
+    uint32_t pieces; /* index + 1 of its first piece; 0: its content is in the file as it is */
 };
 
 /* A further name of a file: a hard link. */
@@ -53,11 +46,8 @@ struct spool {
     uint64_t left;             /* of the content of the last record, bytes */
     char *block;               /* bytes that are not written yet */
     size_t filled;
-    struct spool_packed *packs;
-    size_t pack_count, pack_cap;
     struct pieces pieces;
     struct packer *packer; /* until spool_finish; or NULL */
-    struct sha256 *sha256; /* of the packed file that is being written; or NULL */
     bool packing;          /* the file that is being written is packed */
     struct piece_reader *reader;
 };
@@ -71,11 +61,9 @@ struct spool *spool_new(int fd, uint64_t at, uint64_t limit, struct err *err) mu
 
 /*
  * Has the spool, which is empty, compress files of SPOOL_PACKED bytes and more while they come,
- * with the level and threads of these options for zstd. `identities`: spool_identities will be
- * asked for; those of packed files are computed while they are in memory.
+ * with the level and threads of these options for zstd.
  */
-int spool_pack(struct spool *s, const struct compress_options *options, bool identities,
-               struct err *err) must_check;
+int spool_pack(struct spool *s, const struct compress_options *options, struct err *err) must_check;
 
 /* Frees the spool. The file keeps its content. */
 void spool_free(struct spool *s);

@@ -1,6 +1,8 @@
 /* Layers that are written at the same time: their order at the sink, their bytes, and failures. */
 #include "flatten/carve/carve_layers.h"
 
+#include "flatten/carve/spool/spool_identities.h"
+
 #include "tests/unit/lib/merge/tree_paths.h"
 
 #include <fcntl.h>
@@ -184,18 +186,19 @@ static void test_bytes_do_not_depend_on_processors(void **state)
     check_same_bytes(*state, 16, "b++++e+eeeee", alone);
 }
 
-/* As set_up, with files that are packed while the spool is filled. */
-static void fill_packed(struct fixture *f)
+/* As set_up, with files that are large enough to be packed. */
+static void fill_again(struct fixture *f, bool packed)
 {
     struct err err = ERR_INIT;
 
     cleanup_spool(&f->spool);
     assert_non_null(f->spool = spool_new(f->fd, 0, LIMIT, &err));
-    assert_works(spool_pack(f->spool, &zstd, true, &err), err);
+    if (packed)
+        assert_works(spool_pack(f->spool, &zstd, &err), err);
     for (unsigned i = 0; i < LAYERS; i++)
         put_file(f->spool, i, LARGE);
     assert_works(spool_finish(f->spool, &err), err);
-    assert_int_equal(f->spool->pack_count, LAYERS);
+    assert_int_equal(f->spool->pieces.count, packed ? LAYERS : 0);
     f->plan.spool = f->spool;
 }
 
@@ -211,11 +214,38 @@ static void test_packed_files(void **state)
     struct stat st;
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        fill_packed(f);
+        fill_again(f, true);
         check_same_bytes(f, rows[i].cpus, rows[i].calls, alone);
     }
     assert_int_equal(fstat(f->fd, &st), 0);
     assert_true(st.st_blocks * 512 < LARGE);
+}
+
+/* They are those that spool_identities computes without writing. */
+static void test_identities_of_what_is_written(void **state)
+{
+    static const struct {
+        struct compress_options options;
+        bool packed;
+    } rows[] = {
+        {{COMPRESSION_NONE, 0, 2}, false}, {{COMPRESSION_GZIP, 1, 2}, false},
+        {{COMPRESSION_ZSTD, 3, 2}, false}, {{COMPRESSION_ZSTD, 3, 2}, true},
+        {{COMPRESSION_NONE, 0, 2}, true},
+    };
+    struct fixture *f = *state;
+    struct err err = ERR_INIT;
+
+    fill_again(f, false);
+    _cleanup_free_ struct layout_identity *expected = spool_identities(f->spool, NULL, &err);
+    assert_non_null(expected);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct noting_sink s = {.base.beside = SINK_MOST_BESIDE, .broken = LAYERS};
+        struct layout_identity identities[LAYERS] = {0};
+        fill_again(f, rows[i].packed);
+        f->plan.identities = identities;
+        assert_works(put(f, &s, &rows[i].options, &err), err);
+        assert_memory_equal(identities, expected, sizeof(identities));
+    }
 }
 
 /* The layers before the one that fails are there; those after it have not ended. */
@@ -238,6 +268,7 @@ UNIT_SUITE(test_carve_layers)
         cmocka_unit_test_setup_teardown(test_layers_begin_before_others_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bytes_do_not_depend_on_processors, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_packed_files, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_identities_of_what_is_written, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_layer_that_fails_ends_all, set_up, tear_down),
     };
 

@@ -221,6 +221,7 @@ enum { PART = 700 * 1000 };
 static int frames = -1; /* a file of zstd frames */
 static size_t sizes[2]; /* of them */
 static unsigned char *parts[2];
+static struct sha256_lane hashed; /* the content of all of them */
 
 /* Text of a part, and a frame of it in `frames`, which starts at the offset. */
 static size_t put_part(int number, off_t at)
@@ -239,10 +240,15 @@ static size_t put_part(int number, off_t at)
 
 static void put_piece(struct entry_sink *sink, int number, bool framed, struct err *err)
 {
-    const struct frame_place frame = {frames, number ? sizes[0] : 0, sizes[number]};
+    const struct content_piece piece = {.data = parts[number],
+                                        .len = PART,
+                                        .fd = frames,
+                                        .at = number ? sizes[0] : 0,
+                                        .size = sizes[number],
+                                        .hashed = &hashed};
 
     if (framed)
-        assert_works(entry_sink_framed(sink, parts[number], PART, &frame, err), *err);
+        assert_works(entry_sink_piece(sink, &piece, err), *err);
     else
         assert_works(entry_sink_data(sink, parts[number], PART, err), *err);
 }
@@ -274,6 +280,8 @@ static int set_up_frames(void **state)
     frames = memfd_create("frames", MFD_CLOEXEC);
     sizes[0] = put_part(0, 0);
     sizes[1] = put_part(1, (off_t)sizes[0]);
+    struct err err;
+    assert_works(sha256_lane_init(&hashed, &err), err);
     return frames < 0;
 }
 
@@ -281,6 +289,7 @@ static int tear_down_frames(void **state)
 {
     (void)state;
     close(frames);
+    sha256_lane_clear(&hashed);
     free(parts[0]);
     free(parts[1]);
     return 0;
@@ -301,7 +310,22 @@ static int count_frames(const struct buf *blob, off_t at, size_t size)
     return count;
 }
 
-/* The archive is the same; zstd takes the frames as they are. */
+/* Returns that of the content that fill_framed gives with frames. */
+static struct digest digest_of_pieces(void)
+{
+    static const int order[] = {0, 1, 0};
+    struct err err;
+    struct digest out;
+    _cleanup_sha256_ struct sha256 *sha256 = sha256_new(&err);
+
+    assert_non_null(sha256);
+    for (int i = 0; i < 3; i++)
+        assert_works(sha256_update(sha256, parts[order[i]], PART, &err), err);
+    assert_works(sha256_finish(sha256, &out, &err), err);
+    return out;
+}
+
+/* The archive is the same; zstd takes the frames as they are. Their content is hashed as well. */
 static void test_frames_that_are_at_hand(void **state)
 {
     static const struct {
@@ -314,6 +338,7 @@ static void test_frames_that_are_at_hand(void **state)
         {{.kind = COMPRESSION_ZSTD, .level = 3, .threads = 3}, 2, 1},
     };
     _cleanup_(output_clear) struct output expected;
+    struct digest content = digest_of_pieces();
 
     (void)state;
     write_layer(&plain, 0, fill_unframed, &expected);
@@ -321,8 +346,11 @@ static void test_frames_that_are_at_hand(void **state)
         _cleanup_(output_clear) struct output o;
         _cleanup_buf_ struct buf tar = BUF_INIT;
         struct err err = ERR_INIT;
+        struct digest got;
         write_layer(&rows[i].options, 0, fill_framed, &o);
         assert_string_equal(o.layer.diff_id.text, expected.layer.diff_id.text);
+        assert_works(sha256_lane_finish(&hashed, &got, &err), err);
+        assert_string_equal(got.text, content.text);
         struct stream *s =
             stream_decompress(memory_stream(o.data.data, o.data.len, 4096), NULL, &err);
         assert_non_null(s);
@@ -337,7 +365,8 @@ static void test_frames_that_are_at_hand(void **state)
 static void test_a_frame_that_cannot_be_read(void **state)
 {
     static const struct compress_options zstd = {.kind = COMPRESSION_ZSTD, .level = 1};
-    const struct frame_place lost = {frames, sizes[0] + sizes[1], 10};
+    const struct content_piece lost = {
+        .data = "abc", .len = 3, .fd = frames, .at = sizes[0] + sizes[1], .size = 10};
     struct err err = ERR_INIT;
     struct written_layer layer;
     _cleanup_fd_ int fd = memfd_create("layer", MFD_CLOEXEC);
@@ -347,7 +376,7 @@ static void test_a_frame_that_cannot_be_read(void **state)
     (void)state;
     assert_non_null(w);
     assert_works(entry_sink_entry(layer_writer_sink(w), e, &err), err);
-    assert_works(entry_sink_framed(layer_writer_sink(w), "abc", 3, &lost, &err), err);
+    assert_works(entry_sink_piece(layer_writer_sink(w), &lost, &err), err);
     assert_fails(layer_writer_finish(w, &layer, &err), err, ERR_FORMAT);
     archive_entry_free(e);
 }
