@@ -26,8 +26,7 @@ struct carving {
     struct previous previous;
     struct layout_like like;
     double source_probes; /* mean; 0: not known */
-    bool writes_identities;
-    uint16_t *by_record; /* by record of the spool: its layer */
+    uint16_t *by_record;  /* by record of the spool: its layer */
 };
 
 static void carving_clear(struct carving *c)
@@ -58,13 +57,15 @@ static int set_layers(struct carving *c, const struct placing *p, struct err *er
     return 0;
 }
 
-/* Has the identities found while layers are written, if an inventory alone needs them. */
+/*
+ * Makes room for identities that are computed while layers are written: without --like the
+ * inventory alone needs them.
+ */
 static int prepare_identities(struct carving *c, const struct sink *sink, struct err *err)
 {
-    if (!sink || !c->carve->inventory || c->options->merged.kept > 0 || c->tree.identities)
+    if (!sink || !c->carve->inventory || c->options->merged.kept > 0 || c->carve->like)
         return 0;
     c->tree.identities = calloc(c->tree.spool->record_count + 1, sizeof(*c->tree.identities));
-    c->writes_identities = true;
     return c->tree.identities ? 0 : err_nomem(err);
 }
 
@@ -228,7 +229,7 @@ static int write_layers(struct carving *c, struct sink *sink, struct squashed *o
                                     .kept = c->like.kept,
                                     .whiteouts = c->like.whiteouts,
                                     .whiteout_count = c->like.whiteout_count,
-                                    .identities = c->writes_identities ? c->tree.identities : NULL};
+                                    .identities = c->carve->like ? NULL : c->tree.identities};
     _cleanup_free_ uint64_t *entries = calloc(plan.layer_count + 1, sizeof(*entries));
 
     if (!entries)

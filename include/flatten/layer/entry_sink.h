@@ -6,9 +6,8 @@
 #define FLATTEN_ENTRY_SINK_H
 
 #include "base/cleanup.h"
-#include "base/err.h"
-
 #include "base/digest/sha256_pair.h"
+#include "base/err.h"
 
 #include <archive_entry.h>
 #include <stdint.h>
