@@ -6,7 +6,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { MOST_LANES = 1 + SINK_MOST_BESIDE };
+/* A lane of packed files takes 13 MB; two of its threads work. */
+enum { MOST_LANES = 1 + SINK_MOST_BESIDE, MOST_PACKED_LANES = 4 };
 
 /* A layer that is being written, and what the next one uses, too. */
 struct lane {
@@ -116,25 +117,33 @@ static int write_all(struct lanes *all, struct squashed *out, uint64_t *entries,
 }
 
 /*
- * Sets the number of lanes and the threads of each. zstd has several threads for one layer: with
+ * Returns how many lanes pay. Where large files are packed, the others are compressed as fast as a
+ * lane reads and hashes: by the writer's thread. Else zstd has several threads for one layer: with
  * many, one layer's archive is not read and hashed fast enough.
  */
+static size_t lanes_wanted(const struct compress_options *o, size_t cpus, bool packs)
+{
+    if (packs)
+        return cpus < MOST_PACKED_LANES ? cpus : MOST_PACKED_LANES;
+    return o->kind == COMPRESSION_ZSTD ? cpus / 4 + 1 : cpus;
+}
+
+/* Sets the number of lanes and the threads of each. */
 static void divide_processors(struct lanes *all, size_t layers)
 {
     const struct compress_options *o = &all->options->compress;
     size_t cpus = o->threads ? o->threads : cpus_usable(), most = 1 + all->sink->beside;
+    bool packs = spool_packs(all->lists.plan->spool);
 
     if (cpus > COMPRESS_MOST_THREADS)
         cpus = COMPRESS_MOST_THREADS;
-    bool packed = all->lists.plan->spool->pieces.count > 0; /* zstd has little left to do */
-    size_t wanted = o->kind == COMPRESSION_ZSTD && !packed ? cpus / 4 + 1 : cpus;
-
-    if (most > layers)
-        most = layers;
-    if (wanted > most)
-        wanted = most;
-    all->count = wanted ? wanted : 1;
+    all->count = lanes_wanted(o, cpus, packs);
+    if (all->count > most)
+        all->count = most;
+    if (all->count > layers)
+        all->count = layers;
     all->compress = *o;
+    all->compress.in_caller = packs;
     if (all->count > 1)
         all->compress.threads = (unsigned)((cpus + all->count - 1) / all->count);
 }

@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-enum { BLOCKS = 8, BLOCK_SIZE = 512 * 1024 };
+enum { BLOCKS = 8, OWN_BLOCKS = 4, BLOCK_SIZE = 512 * 1024 };
 enum { WRITEBACK = 8 * 1024 * 1024, COPIED = 64 * 1024 };
 enum { WRITER, HASHER }; /* the relay's consumers */
 
@@ -235,7 +235,8 @@ struct layer_writer *layer_writer_new(int fd, off_t offset, const struct compres
     if (!hub || sha256_lane_init(&w->here, err) < 0 ||
         (compress->kind != COMPRESSION_NONE && !(w->digest = digester_new(hasher, err))) ||
         !(w->compressor = compressor_new(compress, put_blob, w, err)) ||
-        !(w->relay = relay_new(hub, hasher ? 2 : 1, BLOCKS, BLOCK_SIZE, err)) ||
+        !(w->relay =
+              relay_new(hub, hasher ? 2 : 1, hasher ? BLOCKS : OWN_BLOCKS, BLOCK_SIZE, err)) ||
         (hasher && !(w->diff_id = hash_lane_new(hasher, w->relay, HASHER, err))) ||
         !(w->writer = worker_start(write_behind, w, err)))
         return NULL;

@@ -66,22 +66,27 @@ static int set_zstd(struct compressor *c, ZSTD_cParameter parameter, int value, 
     return ZSTD_isError(rc) ? err_set(err, ERR_SYSTEM, "zstd: %s", ZSTD_getErrorName(rc)) : 0;
 }
 
-static int begin_zstd(struct compressor *c, const struct compress_options *o, struct err *err)
+static int set_threads(struct compressor *c, unsigned wanted, struct err *err)
 {
-    unsigned threads = o->threads ? o->threads : cpus_usable();
+    unsigned threads = wanted ? wanted : cpus_usable();
 
     if (threads > COMPRESS_MOST_THREADS)
         threads = COMPRESS_MOST_THREADS;
+    if (set_zstd(c, ZSTD_c_nbWorkers, (int)threads, err) < 0 ||
+        set_zstd(c, ZSTD_c_jobSize, ZSTD_JOB, err) < 0)
+        return -1;
+    return set_zstd(c, ZSTD_c_overlapLog, 8, err);
+}
+
+static int begin_zstd(struct compressor *c, const struct compress_options *o, struct err *err)
+{
     c->zstd = ZSTD_createCCtx();
     if (!c->zstd)
         return err_nomem(err);
     if (set_zstd(c, ZSTD_c_compressionLevel, o->level, err) < 0 ||
-        set_zstd(c, ZSTD_c_checksumFlag, 1, err) < 0 ||
-        set_zstd(c, ZSTD_c_jobSize, ZSTD_JOB, err) < 0 ||
-        set_zstd(c, ZSTD_c_overlapLog, 8, err) < 0 ||
-        set_zstd(c, ZSTD_c_nbWorkers, (int)threads, err) < 0)
+        set_zstd(c, ZSTD_c_checksumFlag, 1, err) < 0)
         return -1;
-    return 0;
+    return o->in_caller ? 0 : set_threads(c, o->threads, err);
 }
 
 static int begin_gzip(struct compressor *c, const struct compress_options *o, struct err *err)

@@ -239,6 +239,11 @@ int spool_pack(struct spool *s, const struct compress_options *options, struct e
     return s->reader ? 0 : -1;
 }
 
+bool spool_packs(const struct spool *s)
+{
+    return s->reader;
+}
+
 void spool_free(struct spool *s)
 {
     cleanup_packer(&s->packer);

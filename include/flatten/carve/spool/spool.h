@@ -47,9 +47,9 @@ struct spool {
     char *block;               /* bytes that are not written yet */
     size_t filled;
     struct pieces pieces;
-    struct packer *packer; /* until spool_finish; or NULL */
-    bool packing;          /* the file that is being written is packed */
-    struct piece_reader *reader;
+    struct packer *packer;       /* until spool_finish; or NULL */
+    bool packing;                /* the file that is being written is packed */
+    struct piece_reader *reader; /* of a spool that packs; or NULL */
 };
 
 /*
@@ -64,6 +64,9 @@ struct spool *spool_new(int fd, uint64_t at, uint64_t limit, struct err *err) mu
  * with the level and threads of these options for zstd.
  */
 int spool_pack(struct spool *s, const struct compress_options *options, struct err *err) must_check;
+
+/* True after spool_pack, also if no file was large enough. */
+bool spool_packs(const struct spool *s);
 
 /* Frees the spool. The file keeps its content. */
 void spool_free(struct spool *s);

@@ -35,7 +35,7 @@ def run(work, program, *words):
     said = os.path.join(work, "stderr")
     write = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     actions = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0), (os.POSIX_SPAWN_OPEN, 2, said, write, 0o600)]
-    pid = os.posix_spawn(program, [program, "-q", *words], os.environ, file_actions=actions)
+    pid = os.posix_spawn(program, [program, *words, "-q"], os.environ, file_actions=actions)
     keeper = 0
     while True:
         keeper = max(keeper, peak_of(pid))

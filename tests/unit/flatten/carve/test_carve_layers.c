@@ -152,7 +152,8 @@ static void test_layers_begin_before_others_end(void **state)
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct noting_sink s = {.base.beside = rows[i].beside, .broken = LAYERS};
-        const struct compress_options compress = {rows[i].kind, 1, rows[i].cpus};
+        const struct compress_options compress = {
+            .kind = rows[i].kind, .level = 1, .threads = rows[i].cpus};
         assert_works(put(f, &s, &compress, &err), err);
         assert_string_equal(s.calls, rows[i].calls);
     }
@@ -163,7 +164,8 @@ static void check_same_bytes(struct fixture *f, unsigned cpus, const char *calls
                              struct digest alone[LAYERS])
 {
     struct noting_sink s = {.base.beside = SINK_MOST_BESIDE, .broken = LAYERS};
-    const struct compress_options compress = {COMPRESSION_ZSTD, 3, cpus};
+    const struct compress_options compress = {
+        .kind = COMPRESSION_ZSTD, .level = 3, .threads = cpus};
     struct err err;
 
     assert_works(put(f, &s, &compress, &err), err);
@@ -208,7 +210,7 @@ static void test_packed_files(void **state)
     static const struct {
         unsigned cpus;
         const char *calls;
-    } rows[] = {{1, "bebebebebebe"}, {4, "b+++e+e+eeee"}, {16, "b+++++eeeeee"}};
+    } rows[] = {{1, "bebebebebebe"}, {4, "b+++e+e+eeee"}, {16, "b+++e+e+eeee"}};
     struct fixture *f = *state;
     struct digest alone[LAYERS];
     struct stat st;
@@ -225,12 +227,12 @@ static void test_packed_files(void **state)
 static void test_identities_of_what_is_written(void **state)
 {
     static const struct {
-        struct compress_options options;
+        enum compression kind;
+        int level;
         bool packed;
     } rows[] = {
-        {{COMPRESSION_NONE, 0, 2}, false}, {{COMPRESSION_GZIP, 1, 2}, false},
-        {{COMPRESSION_ZSTD, 3, 2}, false}, {{COMPRESSION_ZSTD, 3, 2}, true},
-        {{COMPRESSION_NONE, 0, 2}, true},
+        {COMPRESSION_NONE, 0, false}, {COMPRESSION_GZIP, 1, false}, {COMPRESSION_ZSTD, 3, false},
+        {COMPRESSION_ZSTD, 3, true},  {COMPRESSION_NONE, 0, true},
     };
     struct fixture *f = *state;
     struct err err = ERR_INIT;
@@ -241,9 +243,11 @@ static void test_identities_of_what_is_written(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct noting_sink s = {.base.beside = SINK_MOST_BESIDE, .broken = LAYERS};
         struct layout_identity identities[LAYERS] = {0};
+        const struct compress_options options = {
+            .kind = rows[i].kind, .level = rows[i].level, .threads = 2};
         fill_again(f, rows[i].packed);
         f->plan.identities = identities;
-        assert_works(put(f, &s, &rows[i].options, &err), err);
+        assert_works(put(f, &s, &options, &err), err);
         assert_memory_equal(identities, expected, sizeof(identities));
     }
 }
@@ -251,7 +255,7 @@ static void test_identities_of_what_is_written(void **state)
 /* The layers before the one that fails are there; those after it have not ended. */
 static void test_a_layer_that_fails_ends_all(void **state)
 {
-    const struct compress_options compress = {COMPRESSION_GZIP, 1, 4};
+    const struct compress_options compress = {.kind = COMPRESSION_GZIP, .level = 1, .threads = 4};
     struct fixture *f = *state;
     struct noting_sink s = {.base.beside = SINK_MOST_BESIDE, .broken = 2};
     struct err err;

@@ -26,6 +26,9 @@ static void check_levels(const struct buf *data, size_t step)
     options = (struct compress_options){.kind = COMPRESSION_ZSTD, .threads = 1};
     for (options.level = 1; options.level <= 19; options.level++)
         check_round_trip(&options, data, step);
+    options.in_caller = true;
+    for (options.level = 1; options.level <= 19; options.level++)
+        check_round_trip(&options, data, step);
     options.kind = COMPRESSION_NONE;
     check_round_trip(&options, data, step);
 }
@@ -58,12 +61,12 @@ static void test_nothing(void **state)
 }
 
 /* The output is the same for every number of threads and every division of the input. */
-static void test_zstd_does_not_depend_on_threads(void **state)
+static void check_zstd_on_threads(bool in_caller)
 {
     _cleanup_buf_ struct buf data = BUF_INIT, first = BUF_INIT;
-    struct compress_options options = {.kind = COMPRESSION_ZSTD, .level = 3};
+    struct compress_options options = {
+        .kind = COMPRESSION_ZSTD, .level = 3, .in_caller = in_caller};
 
-    (void)state;
     fill_mixed(&data, 12 * 1000 * 1000); /* several jobs at this level */
     for (options.threads = 0; options.threads <= 4; options.threads++) {
         _cleanup_buf_ struct buf packed = BUF_INIT;
@@ -74,6 +77,13 @@ static void test_zstd_does_not_depend_on_threads(void **state)
             assert_memory_equal(packed.data, first.data, first.len);
         }
     }
+}
+
+static void test_zstd_does_not_depend_on_threads(void **state)
+{
+    (void)state;
+    check_zstd_on_threads(false);
+    check_zstd_on_threads(true);
 }
 
 static void test_gzip_is_the_same_each_time(void **state)
