@@ -137,11 +137,13 @@ static void divide_processors(struct lanes *all, size_t layers)
 
     if (cpus > COMPRESS_MOST_THREADS)
         cpus = COMPRESS_MOST_THREADS;
+    if (most > layers)
+        most = layers;
     all->count = lanes_wanted(o, cpus, packs);
     if (all->count > most)
         all->count = most;
-    if (all->count > layers)
-        all->count = layers;
+    if (all->count == 0)
+        all->count = 1;
     all->compress = *o;
     all->compress.in_caller = packs;
     if (all->count > 1)
