@@ -96,18 +96,71 @@ static size_t kept_in_place(const struct layout_like *like)
     return count;
 }
 
+/* A new layer may turn out to be the one that the previous version has there. */
+static void find_same(struct carving *c, const struct squashed *out)
+{
+    const struct image *like = c->carve->like;
+    size_t *same = &c->layout->in_place;
+
+    while (like && *same < out->count && *same < like->layer_count &&
+           digest_equal(&out->layers[*same].digest, &like->layers[*same].digest))
+        ++*same;
+}
+
+/* Returns why no layer of the previous version is kept: what an option could change comes first. */
+static enum layout_fate main_fate(const struct layout_like *like, size_t layers)
+{
+    enum layout_fate last = LAYOUT_STATE;
+
+    for (size_t i = 0; i < layers; i++)
+        if (like->fates[i] > last)
+            last = (enum layout_fate)like->fates[i];
+    return last;
+}
+
 /* Gives notice of a previous version that helps little. */
 static void tell_like(const struct carving *c)
 {
+    static const char *const reasons[LAYOUT_FATES] = {
+        [LAYOUT_STATE] = "it has only the newest, which is always made anew",
+        [LAYOUT_UNSOUND] = "engines would not agree about the result, or its layers describe the "
+                           "root directory and the source does not",
+        [LAYOUT_UNUSED] = "none of its files is the same",
+        [LAYOUT_DEAD] = "too few of its files are the same",
+        [LAYOUT_MANY] = "with the new ones they are more than --layers",
+        [LAYOUT_SLOW] = "lookups would have to search too many layers",
+    };
+    enum layout_fate fate = main_fate(&c->like, c->previous.view.layer_count);
+    bool may_be_times = !c->carve->stable_times && (fate == LAYOUT_UNUSED || fate == LAYOUT_DEAD);
+
     if (!c->previous.carved)
         carve_tell(c->options, "--like",
                    "it was never carved: its layers are kept as they are, or not at all");
-    if (c->like.kept == 0)
-        carve_tell(c->options, "--like",
-                   spool_at(c->tree.spool, TREE_ROOT)
-                       ? "no layer of it is kept: too few of its files are the same"
-                       : "no layer of it is kept: too few of its files are the same, or only its "
-                         "layers describe the root directory");
+    if (c->like.kept > 0)
+        return;
+    _cleanup_free_ char *text =
+        strf("no layer of it is kept: %s%s", reasons[fate],
+             may_be_times ? "; if only times differ, --stable-times helps" : "");
+    if (text)
+        carve_tell(c->options, "--like", text);
+}
+
+/* Leaves room for the layers that are kept below. */
+static int leave_room(struct layout_options *o, size_t kept, struct err *err)
+{
+    size_t wanted = o->layers ? o->layers : LAYOUT_LAYERS;
+
+    if (kept >= CARVE_MOST_LAYERS)
+        return err_set(err, ERR_LIMIT,
+                       "%zu layers are kept, and Docker takes at most %d: keep fewer by "
+                       "--keep-base",
+                       kept, CARVE_MOST_LAYERS);
+    if (wanted <= CARVE_MOST_LAYERS - kept)
+        return 0;
+    if (o->cap == 0 && o->layers == 0)
+        o->cap = LAYOUT_CAP;
+    o->layers = CARVE_MOST_LAYERS - kept;
+    return 0;
 }
 
 static int make_layout(struct carving *c, const struct layout_input *in, struct err *err)
@@ -117,7 +170,9 @@ static int make_layout(struct carving *c, const struct layout_input *in, struct 
 
     alone.source_probes = c->source_probes;
     if (!o->like)
-        return layout_make(in, &alone, c->layout, err);
+        return leave_room(&alone, c->options->merged.kept, err) < 0
+                   ? -1
+                   : layout_make(in, &alone, c->layout, err);
     _cleanup_free_ struct layout_identity *identities = list_identities(c, err);
     const struct layout_like_options options = {
         .layout = o->layout, .max_dead = o->max_dead, .max_probes = LAYOUT_MAX_PROBES};
@@ -138,7 +193,10 @@ static int place_files(struct carving *c, struct err *err)
     if (placing_list(&c->tree, &p, err) < 0)
         return -1;
     const struct layout_input in = placing_input(&c->tree, &p);
-    return make_layout(c, &in, err) < 0 ? -1 : set_layers(c, &p, err);
+    bool adds_nothing = c->options->merged.kept > 0 && c->tree.spool->record_count == 0;
+    if (!adds_nothing && make_layout(c, &in, err) < 0)
+        return -1;
+    return set_layers(c, &p, err);
 }
 
 /* Sets *done if the previous version's inventory could be used. It is believed (inventory.h). */
@@ -230,19 +288,10 @@ static int write_layers(struct carving *c, struct sink *sink, struct squashed *o
                                     .whiteouts = c->like.whiteouts,
                                     .whiteout_count = c->like.whiteout_count,
                                     .identities = c->carve->like ? NULL : c->tree.identities};
-    _cleanup_free_ uint64_t *entries = calloc(plan.layer_count + 1, sizeof(*entries));
 
-    if (!entries)
-        return err_nomem(err);
-    if (!sink) {
-        out->count += plan.layer_count;
-        return 0;
-    }
-    if (carve_put_layers(&plan, c->options, sink, out, entries, err) < 0)
-        return -1;
-    out->report.entries_out = 0;
-    for (size_t i = 0; i < plan.layer_count; i++)
-        out->report.entries_out += entries[i];
+    if (sink)
+        return carve_put_layers(&plan, c->options, sink, out, err);
+    out->count += plan.layer_count;
     return 0;
 }
 
@@ -314,18 +363,16 @@ int carve_layers(struct image *image, const struct squash_options *options,
     if (place_files(&c, err) < 0)
         return -1;
     size_t kept = carve->like ? c.like.kept : options->merged.kept;
-    size_t count = carved->layout.count + options->merged.kept;
-    if (count > CARVE_MOST_LAYERS)
-        return err_set(err, ERR_LIMIT,
-                       "%zu layers with the kept ones, and Docker takes at most %d: set --layers",
-                       count, CARVE_MOST_LAYERS);
-    if (squashed_init(count, kept, out, err) < 0)
+    if (squashed_init(carved->layout.count + options->merged.kept, kept, out, err) < 0)
         return -1;
     out->report = report;
     if (prepare_identities(&c, sink, err) < 0 || keep_layers(&c, sink, out, err) < 0 ||
         write_layers(&c, sink, out, err) < 0)
         return -1;
-    return sink ? make_inventory(&c, out, err) : 0;
+    if (!sink)
+        return 0;
+    find_same(&c, out);
+    return make_inventory(&c, out, err);
 }
 
 void carved_clear(struct carved *c)

@@ -6,120 +6,160 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* A lane of packed files takes 13 MB; two of its threads work. */
-enum { MOST_LANES = 1 + SINK_MOST_BESIDE, MOST_PACKED_LANES = 4 };
+/* Where large files are packed, a lane takes 13 MB: more would exceed what packing them took. */
+enum { MOST_BEGUN = 1 + SINK_MOST_BESIDE, MOST_LANES = MOST_BEGUN, MOST_PACKED_LANES = 3 };
 
-/* A layer that is being written, and what the next one uses, too. */
-struct lane {
-    struct carve_writer writer;
-    const struct squash_options *options;
-    const struct compress_options *compress;
-    struct worker *worker; /* or NULL */
-    size_t layer;
+/* A layer that was begun at the sink. */
+struct begun_layer {
     int fd; /* borrowed */
     off_t offset;
-    uint64_t entries; /* of this layer */
     struct written_layer written;
-    bool failed;
+    bool done, failed; /* with the hub's lock */
     struct err err;
 };
 
-/* Layer i is in lane i % count. They end in their order. */
+struct lanes;
+
+/* Writes one layer after another, each as soon as it was begun. */
+struct lane {
+    struct lanes *all;
+    struct carve_writer writer;
+    struct worker *worker; /* or NULL */
+};
+
+/*
+ * The thread that calls begins layers, and ends them in their order; lanes write them in between,
+ * and none waits until an older layer is written. Layer i is in slots[i % window].
+ */
 struct lanes {
     struct carve_lists lists;
     const struct squash_options *options;
     struct compress_options compress; /* of a lane */
     struct sink *sink;
+    struct hub *hub; /* its lock: of what lanes and caller share */
     struct lane list[MOST_LANES];
     size_t count;
+    struct begun_layer slots[MOST_BEGUN];
+    size_t window;       /* layers that are begun and not ended: at most */
+    size_t begun, taken; /* by the sink, by lanes */
+    bool over;           /* nothing is left to write, or wanted */
     atomic_bool given_up;
 };
 
-/* ---- a layer, in its thread ---- */
+/* ---- lanes ---- */
 
-static int write_layer(struct lane *l, struct err *err)
+static int write_layer(struct lane *lane, size_t number, struct begun_layer *layer, struct err *err)
 {
+    const struct lanes *all = lane->all;
     _cleanup_layer_writer_ struct layer_writer *to =
-        layer_writer_new(l->fd, l->offset, l->compress, NULL, err);
-    uint64_t before = l->writer.entries;
+        layer_writer_new(layer->fd, layer->offset, &all->compress, NULL, err);
 
     if (!to)
         return -1;
-    layer_writer_limit(to, l->options->merged.max_size);
-    if (carve_write_layer(&l->writer, l->layer, layer_writer_sink(to), err) < 0)
+    layer_writer_limit(to, all->options->merged.max_size);
+    if (carve_write_layer(&lane->writer, number, layer_writer_sink(to), err) < 0 ||
+        layer_writer_finish(to, &layer->written, err) < 0)
         return -1;
-    l->entries = l->writer.entries - before;
-    if (layer_writer_finish(to, &l->written, err) < 0)
-        return -1;
-    carve_drop_layer(&l->writer, l->layer);
+    carve_drop_layer(&lane->writer, number);
     return 0;
+}
+
+/* Called with the lock, which it drops meanwhile. */
+static void write_next(struct lane *lane)
+{
+    struct lanes *all = lane->all;
+    size_t number = all->taken++;
+    struct begun_layer *layer = &all->slots[number % all->window];
+
+    pthread_mutex_unlock(&all->hub->lock);
+    bool failed = write_layer(lane, number, layer, &layer->err) < 0;
+    pthread_mutex_lock(&all->hub->lock);
+    layer->failed = failed;
+    layer->done = true;
+    pthread_cond_broadcast(&all->hub->changed);
 }
 
 static void run_lane(void *ctx)
 {
-    struct lane *l = ctx;
+    struct lane *lane = ctx;
+    struct lanes *all = lane->all;
 
-    l->failed = write_layer(l, &l->err) < 0;
-}
-
-/* ---- lanes ---- */
-
-static int begin_layer(struct lanes *all, size_t layer, bool alone, struct err *err)
-{
-    struct lane *l = &all->list[layer % all->count];
-    int rc = alone ? sink_begin_layer(all->sink, false, &l->fd, &l->offset, err)
-                   : sink_begin_beside(all->sink, &l->fd, &l->offset, err);
-
-    if (rc < 0)
-        return -1;
-    l->layer = layer;
-    l->worker = worker_start(run_lane, l, err);
-    return l->worker ? 0 : -1;
-}
-
-static void join_lane(struct lane *l)
-{
-    if (l->worker)
-        worker_join(l->worker);
-    l->worker = NULL;
-}
-
-static int end_layer(struct lanes *all, size_t layer, struct squashed *out, uint64_t *entries,
-                     struct err *err)
-{
-    struct lane *l = &all->list[layer % all->count];
-
-    join_lane(l);
-    if (l->failed) {
-        *err = l->err;
-        return -1;
+    pthread_mutex_lock(&all->hub->lock);
+    while (!all->over) {
+        if (all->taken < all->begun)
+            write_next(lane);
+        else
+            pthread_cond_wait(&all->hub->changed, &all->hub->lock);
     }
-    entries[layer] = l->entries;
-    out->layers[out->count] = l->written;
-    if (squashed_end_layer(out, l->fd, l->offset, all->options, all->sink, err) < 0)
-        return -1;
-    out->count++;
-    return 0;
+    pthread_mutex_unlock(&all->hub->lock);
 }
 
-static int write_all(struct lanes *all, struct squashed *out, uint64_t *entries, struct err *err)
+static int start_lanes(struct lanes *all, struct err *err)
 {
-    size_t begun = 0, layers = all->lists.plan->layer_count;
-
-    for (size_t ended = 0; ended < layers; ended++) {
-        for (; begun < layers && begun < ended + all->count; begun++)
-            if (begin_layer(all, begun, begun == ended, err) < 0)
-                return -1;
-        if (end_layer(all, ended, out, entries, err) < 0)
+    for (size_t i = 0; i < all->count; i++) {
+        struct lane *lane = &all->list[i];
+        lane->all = all;
+        if (carve_writer_init(&lane->writer, &all->lists, &all->given_up, err) < 0 ||
+            !(lane->worker = worker_start(run_lane, lane, err)))
             return -1;
     }
     return 0;
 }
 
+/* ---- the sink ---- */
+
+static int begin_layer(struct lanes *all, bool alone, struct err *err)
+{
+    struct begun_layer layer = {.err = ERR_INIT};
+    int rc = alone ? sink_begin_layer(all->sink, false, &layer.fd, &layer.offset, err)
+                   : sink_begin_beside(all->sink, &layer.fd, &layer.offset, err);
+
+    if (rc < 0)
+        return -1;
+    pthread_mutex_lock(&all->hub->lock);
+    all->slots[all->begun++ % all->window] = layer;
+    pthread_cond_broadcast(&all->hub->changed);
+    pthread_mutex_unlock(&all->hub->lock);
+    return 0;
+}
+
+static int end_layer(struct lanes *all, struct begun_layer *layer, struct squashed *out,
+                     struct err *err)
+{
+    pthread_mutex_lock(&all->hub->lock);
+    while (!layer->done)
+        pthread_cond_wait(&all->hub->changed, &all->hub->lock);
+    pthread_mutex_unlock(&all->hub->lock);
+    if (layer->failed) {
+        *err = layer->err;
+        return -1;
+    }
+    out->layers[out->count] = layer->written;
+    if (squashed_end_layer(out, layer->fd, layer->offset, all->options, all->sink, err) < 0)
+        return -1;
+    out->count++;
+    return 0;
+}
+
+static int write_all(struct lanes *all, struct squashed *out, struct err *err)
+{
+    size_t layers = all->lists.plan->layer_count;
+
+    for (size_t ended = 0; ended < layers; ended++) {
+        while (all->begun < layers && all->begun < ended + all->window)
+            if (begin_layer(all, all->begun == ended, err) < 0)
+                return -1;
+        if (end_layer(all, &all->slots[ended % all->window], out, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- all ---- */
+
 /*
- * Returns how many lanes pay. Where large files are packed, the others are compressed as fast as a
- * lane reads and hashes: by the writer's thread. Else zstd has several threads for one layer: with
- * many, one layer's archive is not read and hashed fast enough.
+ * Returns how many lanes pay. One layer is not read and hashed fast enough for many threads of
+ * zstd; gzip has one, and zstd none where large files are packed.
  */
 static size_t lanes_wanted(const struct compress_options *o, size_t cpus, bool packs)
 {
@@ -128,7 +168,10 @@ static size_t lanes_wanted(const struct compress_options *o, size_t cpus, bool p
     return o->kind == COMPRESSION_ZSTD ? cpus / 4 + 1 : cpus;
 }
 
-/* Sets the number of lanes and the threads of each. */
+/*
+ * Sets the number of lanes and the threads of each. Lanes of packed files have no threads of zstd,
+ * which would take 10 MB in each. That makes other bytes: it must not depend on the processors.
+ */
 static void divide_processors(struct lanes *all, size_t layers)
 {
     const struct compress_options *o = &all->options->compress;
@@ -142,10 +185,9 @@ static void divide_processors(struct lanes *all, size_t layers)
     all->count = lanes_wanted(o, cpus, packs);
     if (all->count > most)
         all->count = most;
-    if (all->count == 0)
-        all->count = 1;
+    all->window = all->count > 1 ? most : 1;
     all->compress = *o;
-    all->compress.in_caller = packs;
+    all->compress.in_caller = packs && most > 1;
     if (all->count > 1)
         all->compress.threads = (unsigned)((cpus + all->count - 1) / all->count);
 }
@@ -153,15 +195,23 @@ static void divide_processors(struct lanes *all, size_t layers)
 static void lanes_clear(struct lanes *all)
 {
     atomic_store(&all->given_up, true);
+    if (all->hub) {
+        pthread_mutex_lock(&all->hub->lock);
+        all->over = true;
+        pthread_cond_broadcast(&all->hub->changed);
+        pthread_mutex_unlock(&all->hub->lock);
+    }
     for (size_t i = 0; i < all->count; i++) {
-        join_lane(&all->list[i]);
+        if (all->list[i].worker)
+            worker_join(all->list[i].worker);
         carve_writer_clear(&all->list[i].writer);
     }
+    cleanup_hub(&all->hub);
     carve_lists_clear(&all->lists);
 }
 
 int carve_put_layers(const struct carve_plan *plan, const struct squash_options *options,
-                     struct sink *sink, struct squashed *out, uint64_t *entries, struct err *err)
+                     struct sink *sink, struct squashed *out, struct err *err)
 {
     _cleanup_(lanes_clear) struct lanes all = {.options = options, .sink = sink};
 
@@ -169,11 +219,8 @@ int carve_put_layers(const struct carve_plan *plan, const struct squash_options 
         return -1;
     if (plan->layer_count == 0)
         return 0;
+    if (!(all.hub = hub_new(err)))
+        return -1;
     divide_processors(&all, plan->layer_count);
-    for (size_t i = 0; i < all.count; i++) {
-        all.list[i] = (struct lane){.options = options, .compress = &all.compress, .err = ERR_INIT};
-        if (carve_writer_init(&all.list[i].writer, &all.lists, &all.given_up, err) < 0)
-            return -1;
-    }
-    return write_all(&all, out, entries, err);
+    return start_lanes(&all, err) < 0 ? -1 : write_all(&all, out, err);
 }

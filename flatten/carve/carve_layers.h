@@ -8,11 +8,9 @@
 /*
  * Writes the layers of the plan through the sink, and appends them to out->layers. As many as the
  * processors and the sink (sink_begin_beside) allow are compressed at the same time; their bytes do
- * not depend on that. entries[layer]: how many the layer has. Of the options, compress, readable,
- * earlier and merged.max_size count.
+ * not depend on that. Of the options, compress, readable, earlier and merged.max_size count.
  */
 int carve_put_layers(const struct carve_plan *plan, const struct squash_options *options,
-                     struct sink *sink, struct squashed *out, uint64_t *entries,
-                     struct err *err) must_check;
+                     struct sink *sink, struct squashed *out, struct err *err) must_check;
 
 #endif

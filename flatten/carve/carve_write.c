@@ -179,7 +179,6 @@ static int put_dir(struct carve_writer *w, uint32_t node, size_t layer, struct e
     if (!header || (!described && !neutral))
         return -1;
     struct identity_stamp stamp;
-    w->entries++;
     if (described &&
         (begin_identity(w, header, &stamp, err) < 0 || end_identity(w, r, &stamp, err) < 0))
         return -1;
@@ -262,7 +261,6 @@ static int put_file(struct carve_writer *w, uint32_t node, struct entry_sink *to
         return -1;
     if (!path || !target)
         return err_nomem(err);
-    w->entries++;
     if (*first)
         return emit_link(to, path, target, header, err);
     *first = node;
@@ -279,7 +277,6 @@ static int put_whiteout(struct carve_writer *w, uint32_t node, struct entry_sink
 {
     const char *path = tree_path_in(spool_of(w)->tree, node, &w->path);
 
-    w->entries++;
     return path ? emit_whiteout(to, path, err) : err_nomem(err);
 }
 
@@ -303,9 +300,12 @@ int carve_write_layer(struct carve_writer *w, size_t layer, struct entry_sink *t
 
 void carve_drop_layer(const struct carve_writer *w, size_t layer)
 {
+    struct spool_gone gone = {0};
+
     for (size_t i = w->lists->starts[layer]; i < w->lists->starts[layer + 1]; i++) {
         const struct spool_record *r = spool_at(spool_of(w), w->lists->nodes[i]);
-        if (r)
-            spool_drop(spool_of(w), r);
+        if (r && !S_ISDIR(r->mode)) /* other layers may have the directory, too */
+            spool_drop(spool_of(w), r, &gone);
     }
+    spool_drop_rest(spool_of(w), &gone);
 }

@@ -44,7 +44,6 @@ struct carve_writer {
     struct carve_lists *lists;   /* borrowed */
     const atomic_bool *given_up; /* borrowed; once true, the writer fails */
     uint16_t *marks;             /* by node: the last layer that got the directory, from 1 */
-    uint64_t entries;            /* written */
     struct buf path, target;
     char *block;
     struct piece_reader *pieces; /* NULL until a packed file is written */

@@ -16,7 +16,6 @@ struct family {
     struct layout_family layout;
     uint8_t *writers;    /* by layer: the member from whose spool it is written */
     size_t *written;     /* by layer: its index in `all` */
-    uint64_t *entries;   /* by layer */
     struct squashed all; /* every layer once, in the order in which they were written */
 };
 
@@ -37,7 +36,6 @@ void family_free(struct family *f)
     layout_family_clear(&f->layout);
     free(f->writers);
     free(f->written);
-    free(f->entries);
     squashed_clear(&f->all);
     free(f);
 }
@@ -190,9 +188,8 @@ static int write_member(struct family *f, size_t which, const struct squash_opti
     _cleanup_free_ uint16_t *numbers = calloc(m->layout.count + 1, sizeof(*numbers));
     _cleanup_free_ uint16_t *by_record = calloc(records + 1, sizeof(*by_record));
     _cleanup_free_ size_t *layers = calloc(m->layout.count + 1, sizeof(*layers));
-    _cleanup_free_ uint64_t *entries = calloc(m->layout.count + 1, sizeof(*entries));
 
-    if (!numbers || !by_record || !layers || !entries)
+    if (!numbers || !by_record || !layers)
         return err_nomem(err);
     size_t count = list_layers(f, which, numbers, layers);
     _cleanup_free_ uint16_t *described = list_described(m, numbers);
@@ -208,10 +205,8 @@ static int write_member(struct family *f, size_t which, const struct squash_opti
         f->written[layers[i]] = f->all.count + i;
     if (!sink)
         f->all.count += count;
-    else if (carve_put_layers(&plan, options, sink, &f->all, entries, err) < 0)
+    else if (carve_put_layers(&plan, options, sink, &f->all, err) < 0)
         return -1;
-    for (size_t i = 0; i < count; i++)
-        f->entries[layers[i]] = entries[i];
     return 0;
 }
 
@@ -231,8 +226,7 @@ int family_write(struct family *f, const struct squash_options *options, struct 
         return -1;
     f->writers = calloc(f->layout.count + 1, sizeof(*f->writers));
     f->written = calloc(f->layout.count + 1, sizeof(*f->written));
-    f->entries = calloc(f->layout.count + 1, sizeof(*f->entries));
-    if (!f->writers || !f->written || !f->entries)
+    if (!f->writers || !f->written)
         return err_nomem(err);
     choose_writers(f);
     return squashed_init(f->layout.count, 0, &f->all, err) < 0
@@ -249,7 +243,6 @@ static int take_layers(struct family *f, size_t which, bool readable, struct squ
         if (!(f->layout.images[layer] >> which & 1))
             continue;
         carved->images[out->count] = f->layout.images[layer];
-        out->report.entries_out += f->entries[layer];
         if (squashed_share_layer(out, &f->all, f->written[layer], readable, err) < 0)
             return -1;
     }

@@ -216,7 +216,7 @@ static enum owner_tier tier_of(const struct json *entry)
     return TIER_APPLICATION;
 }
 
-/* Takes labels and tiers from the history, where flatten carve has put them. */
+/* Takes labels and tiers from the history, where flatten carve has put them; else the command. */
 static void read_history(const struct image *image, struct previous *out)
 {
     struct layout_previous_layer *layers = out->layers;
@@ -230,6 +230,7 @@ static void read_history(const struct image *image, struct previous *out)
         const char *by = json_text(json_get(entry, "created_by"));
         if (history_is_empty_layer(entry))
             continue;
+        layers[layer].label = by;
         if (by && strncmp(by, prefix, sizeof(prefix) - 1) == 0) {
             layers[layer].label = by + sizeof(prefix) - 1;
             layers[layer].tier = tier_of(entry);

@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-enum { BLOCKS = 8, OWN_BLOCKS = 4, BLOCK_SIZE = 512 * 1024 };
+enum { BLOCKS = 8, OWN_BLOCKS = 4, BLOCK_SIZE = 512 * 1024 }; /* own: one of several writers */
 enum { WRITEBACK = 8 * 1024 * 1024, COPIED = 64 * 1024 };
 enum { WRITER, HASHER }; /* the relay's consumers */
 

@@ -26,9 +26,10 @@ static uint64_t sum_blobs(const struct image *image)
 double pull_image_share(const struct image *image, uint64_t payload)
 {
     uint64_t packed = pull_image_is_packed(image) ? sum_blobs(image) : 0;
-    double share = payload ? (double)packed / (double)payload : 0;
 
-    return share > 0 && share < 1 ? share : PULL_ASSUMED_RATIO;
+    if (packed == 0 || payload == 0)
+        return PULL_ASSUMED_RATIO;
+    return packed < payload ? (double)packed / (double)payload : 1;
 }
 
 bool pull_image_list(const struct image *image, uint64_t payload, struct pull_layer *out)

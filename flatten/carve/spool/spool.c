@@ -375,11 +375,24 @@ int spool_read(const struct spool *s, const struct spool_record *record, uint64_
     return fd_pread_exact(s->fd, data, len, (off_t)(record->at + record->head + offset), err);
 }
 
-void spool_drop(const struct spool *s, const struct spool_record *record)
+void spool_drop_rest(const struct spool *s, struct spool_gone *gone)
+{
+    enum { LEAST = 64 * 1024 };
+
+    if (gone->to - gone->from >= LEAST)
+        (void)!fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)gone->from,
+                         (off_t)(gone->to - gone->from));
+    *gone = (struct spool_gone){0};
+}
+
+void spool_drop(const struct spool *s, const struct spool_record *record, struct spool_gone *gone)
 {
     const struct piece *pieces = spool_pieces(s, record);
 
-    if (pieces)
-        (void)!fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)pieces->at,
-                         (off_t)packer_room(record->size));
+    if (record->at != gone->to) {
+        spool_drop_rest(s, gone);
+        gone->from = record->at;
+    }
+    gone->to =
+        pieces ? pieces->at + packer_room(record->size) : record->at + record->head + record->size;
 }

@@ -18,7 +18,7 @@ struct compress_options {
     enum compression kind;
     int level;        /* zstd 1 to 19, gzip 0 to 3 */
     unsigned threads; /* for zstd; 0: one for each processor that this process may use */
-    bool in_caller;   /* zstd has no threads: it takes less CPU time and 5 MB less than with one,
+    bool in_caller;   /* zstd has no threads: it takes less CPU time and 10 MB less than with one,
                          and makes another result */
 };
 

@@ -13,7 +13,7 @@ bool pull_image_is_packed(const struct image *image);
 
 /*
  * Returns the share of its unpacked bytes that a compressed layer takes: that of the image's
- * layers, of `payload` bytes unpacked, or PULL_ASSUMED_RATIO.
+ * layers, of `payload` bytes unpacked, at most 1; or PULL_ASSUMED_RATIO.
  */
 double pull_image_share(const struct image *image, uint64_t payload);
 

@@ -110,10 +110,18 @@ size_t spool_piece_count(const struct spool_record *record);
 int spool_read(const struct spool *s, const struct spool_record *record, uint64_t offset,
                void *data, size_t len, struct err *err) must_check;
 
+/* A part of the temporary file that is not needed any more. Begins with zeros. */
+struct spool_gone {
+    uint64_t from, to;
+};
+
 /*
- * Gives the room of a packed file's content back, where the file system can take it; the content
- * must not be read any more. Does nothing for other files.
+ * Says that a file is not read again, neither header nor content: its room is given back, together
+ * with that of files beside it that were dropped before it. So the kernel need not write it to the
+ * disk. spool_drop_rest gives back what is left. Small parts are kept, and all if the file system
+ * cannot take room back.
  */
-void spool_drop(const struct spool *s, const struct spool_record *record);
+void spool_drop(const struct spool *s, const struct spool_record *record, struct spool_gone *gone);
+void spool_drop_rest(const struct spool *s, struct spool_gone *gone);
 
 #endif

@@ -58,8 +58,8 @@ def layer(entries):
     return b"".join(entries) + bytes(2 * BLOCK)
 
 
-def save(path, layers, before=()):
-    """Writes a docker-archive of layers, given as bytes; `before` are members [(name, data)] in front."""
+def save(path, layers, before=(), pack=bytes):
+    """Writes a docker-archive of layers, given as bytes, each packed; `before` are members [(name, data)] in front."""
     diff_ids = ["sha256:" + hashlib.sha256(data).hexdigest() for data in layers]
     names = ["%s/layer.tar" % digest[7:] for digest in diff_ids]
     config = {"architecture": "amd64", "os": "linux", "rootfs": {"type": "layers", "diff_ids": diff_ids}}
@@ -67,7 +67,7 @@ def save(path, layers, before=()):
     with open(path, "wb") as out:
         for name, data in before:
             out.write(header(name, size=len(data)) + padded(data))
-        for name, data in dict(zip(names, layers)).items():
+        for name, data in dict(zip(names, map(pack, layers))).items():
             out.write(header(name.encode(), size=len(data)))
             out.write(padded(data))
         for name, value in (("config.json", config), ("manifest.json", manifest)):

@@ -1,8 +1,9 @@
 """memory.py FLATTEN [PATHS]: peak memory is at most 64 MiB and 256 bytes a path; for carve, 300 bytes a path.
 
 The limit is for both processes together, with images of many paths, in every way that keeps the paths
-differently, and for carve with as many threads as can be used.
+differently, and for carve with as many threads as can be used, at zstd's level 3.
 """
+import gzip
 import os
 import shutil
 import sys
@@ -10,7 +11,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import measured  # noqa: E402
-from quick_images import directory, header, layer, link, save, whiteout  # noqa: E402
+from quick_images import directory, header, layer, link, padded, save, whiteout  # noqa: E402
 
 BASE, A_PATH, A_CARVED_PATH = 64 << 20, 256, 300  # bytes
 
@@ -38,6 +39,13 @@ def large(n):
     return [layer([header(b"usr/lib/lib%d.so" % i, size=LARGE) + os.urandom(LARGE) for i in range(n)])]
 
 
+def mixed(n):
+    """Files that are compressed early, and others, in layers that are unpacked side by side."""
+    digits = bytes(range(48, 64)) * 16
+    return [layer([header(b"srv/%d/%d" % (i, j), size=size) + padded(os.urandom(size).translate(digits))
+                   for j, size in enumerate([LARGE] * 2 + [60_000] * (n // 8 - 2))]) for i in range(8)]
+
+
 def directories(n):
     return [layer([directory(b"d/%d" % i) for i in range(n)])]
 
@@ -47,7 +55,7 @@ CARVE = ["carve", "--threads=16", "--layer-size=32m", "--compression=zstd:3"]
 SHAPES = [(spread, 1, [[], ["--verify"], CARVE]), (farm, 3, [[], ["--verify"]]),
           (directories, 1, [[], ["--semantics=spec"], CARVE]),
           (one_directory, 1, [[], ["--semantics=spec"], ["--keep-base=1"], ["--verify"], ["--compression=zstd:3"]]),
-          (large, 10_000, [CARVE])]
+          (large, 10_000, [CARVE]), (mixed, 150, [CARVE])]
 
 
 def main():
@@ -57,7 +65,8 @@ def main():
         image = os.path.join(work, "image.tar")
         for shape, part, ways in SHAPES:
             n = paths // part
-            measured.in_child(lambda: save(image, shape(n)))
+            pack = (lambda data: gzip.compress(data, 1)) if shape is mixed else bytes
+            measured.in_child(lambda: save(image, shape(n), pack=pack))
             for words in ways:
                 carved = words[:1] == ["carve"]
                 # Only a layout takes several layers at the same time.

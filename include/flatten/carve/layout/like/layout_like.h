@@ -75,11 +75,13 @@ uint32_t *layout_previous_shown(struct tree *tree, const struct layout_previous 
 
 struct layout_like_options {
     struct layout_options layout;
-    double max_dead;   /* share of the bytes of all layers, dead ones included */
-    double max_probes; /* or 1.1 times those of a layout without --like, if that is more */
+    double max_dead; /* share of the bytes of all layers, dead ones included */
+    /* Or 1.1 times those of a layout without --like, if that is more: of one that has as many
+     * layers as the previous version, if neither their number nor their size is set. */
+    double max_probes;
 };
 
-/* The reason why a previous layer is kept or not. */
+/* The reason why a previous layer is kept or not; the last two depend on options. */
 enum layout_fate {
     LAYOUT_KEPT,
     LAYOUT_STATE,   /* it is the state layer, which is made anew */

@@ -373,6 +373,7 @@ static void test_packed_files_that_are_dropped(void **state)
 {
     _cleanup_free_ unsigned char *content = content_of(LARGE);
     struct fixture *f = *state;
+    struct spool_gone gone = {0};
     struct err err = ERR_INIT;
 
     assert_works(spool_pack(f->spool, &zstd, &err), err);
@@ -381,13 +382,41 @@ static void test_packed_files_that_are_dropped(void **state)
     put_file(f, "small", "content");
     assert_works(spool_finish(f->spool, &err), err);
     off_t before = blocks_of(f->fd);
-    spool_drop(f->spool, record_of(f, "gone"));
-    spool_drop(f->spool, record_of(f, "small"));
+    spool_drop(f->spool, record_of(f, "gone"), &gone);
+    spool_drop_rest(f->spool, &gone);
     assert_true(blocks_of(f->fd) < before / 3 * 2);
     check_content(f, "kept", content, LARGE);
     check_content(f, "small", (const unsigned char *)"content", 7);
     char part[4];
     assert_fails(spool_read(f->spool, record_of(f, "gone"), 0, part, 4, &err), err, ERR_SYSTEM);
+}
+
+/* Small files that lie beside each other make one part; what lies between others stays. */
+static void test_small_files_that_are_dropped(void **state)
+{
+    enum { MANY = 100, SIZE = 5000 };
+    _cleanup_free_ unsigned char *content = content_of(SIZE);
+    struct fixture *f = *state;
+    struct spool_gone gone = {0};
+    struct err err = ERR_INIT;
+    char path[16];
+
+    for (int i = 0; i < MANY; i++) {
+        snprintf(path, sizeof(path), "f%d", i);
+        put_content(f, path, content, SIZE);
+    }
+    assert_works(spool_finish(f->spool, &err), err);
+    off_t before = blocks_of(f->fd);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(path, sizeof(path), "f%d", i);
+        if (i != MANY / 2)
+            spool_drop(f->spool, record_of(f, path), &gone);
+    }
+    assert_true(blocks_of(f->fd) > before / 3); /* the rest is pending */
+    spool_drop_rest(f->spool, &gone);
+    assert_true(blocks_of(f->fd) < before / 10);
+    snprintf(path, sizeof(path), "f%d", MANY / 2);
+    check_content(f, path, content, SIZE);
 }
 
 /* The threads' failure reaches the caller, who may be far ahead. */
@@ -439,6 +468,7 @@ UNIT_SUITE(test_spool)
         SPOOL_TEST(test_the_limit_with_packed_files),
         SPOOL_TEST(test_databases_of_rpm_are_not_packed),
         SPOOL_TEST(test_packed_files_that_are_dropped),
+        SPOOL_TEST(test_small_files_that_are_dropped),
         SPOOL_TEST(test_packed_files_on_a_full_disk),
         SPOOL_TEST(test_a_file_that_was_cut),
     };
