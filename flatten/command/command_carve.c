@@ -5,8 +5,8 @@
 #define FIELD(name) offsetof(struct squash_command, name)
 static const struct option_spec carve_options[] = {
     {"layers", 0, OPTION_NUMBER, FIELD(layers), "N", NULL,
-     "how many layers to make at most, by default 60; without --layer-size, layers are as small as "
-     "so many allow"},
+     "the most layers, by default 60 of up to 512m; given without --layer-size, about so many, as "
+     "small as that allows"},
     {"layer-size", 0, OPTION_TEXT, FIELD(layer_size), "SIZE", NULL,
      "the most bytes of a layer before it is compressed, as in 256m; by default 512m; a larger "
      "file has a layer of its own"},
@@ -15,7 +15,8 @@ static const struct option_spec carve_options[] = {
     {"like", 0, OPTION_TEXT, FIELD(like), "IMAGE", NULL,
      "the previous version of the image, as it was carved: its layers are kept while that pays"},
     {"max-dead", 0, OPTION_NUMBER, FIELD(max_dead), "PERCENT", NULL,
-     "with --like: the most bytes of kept layers that are no longer visible; by default 10"},
+     "with --like: the most bytes of kept layers that are no longer visible, in per cent; by "
+     "default 10"},
     {"stable-times", 0, OPTION_FLAG, FIELD(stable_times), NULL, NULL,
      "with --like: what differs from the previous version in nothing but its time takes its time"},
     NEW_IMAGE_OPTIONS(FIELD),
@@ -27,17 +28,19 @@ const struct command_spec command_carve_spec = {
     .name = "carve",
     .operands = "SOURCE [DESTINATION]",
     .summary = "Lay an image out in new layers, each of packages that change together.",
-    .details = "The tree stays the same, but for times with --stable-times. Without --like, no\n"
-               "layer hides anything. Layers are pulled side by side, and those of packages that\n"
-               "do not change are the same in the next version of the image, byte for byte. The\n"
-               "owners of files are read from the image: dpkg, apk, rpm, pip, conda, npm.\n"
-               "\n"
-               "With --family there are several SOURCEs, and DESTINATION holds all: oci:DIR,\n"
-               "oci-archive:FILE or docker-archive:FILE, where the images keep their names, or\n"
-               "docker://HOST/NAME:{tag} and oci:DIR:{tag}, where they keep their tags.\n"
-               "\n"
-               "An image of an engine becomes NAME:TAG-carved there when no destination is given.\n"
-               "The new image's ID and manifest digest go to standard output.\n",
+    .details =
+        "The tree stays the same, but for times with --stable-times. Without --like\n"
+        "and --keep-base no layer hides anything. Layers are pulled side by side, and those\n"
+        "of packages that do not change are the same in the next version of the image, byte\n"
+        "for byte. The owners of files are read from the image: dpkg, apk, rpm, pip, conda,\n"
+        "npm.\n"
+        "\n"
+        "With --family there are several SOURCEs, and DESTINATION holds all: oci:DIR,\n"
+        "oci-archive:FILE or docker-archive:FILE, where the images keep their names, or\n"
+        "docker://HOST/NAME:{tag} and oci:DIR:{tag}, where they keep their tags.\n"
+        "\n"
+        "An image of an engine becomes NAME:TAG-carved there when no destination is given.\n"
+        "The new image's ID and manifest digest go to standard output.\n",
     .options = carve_options,
     .min_operands = 1,
     .max_operands = -1,
@@ -48,7 +51,7 @@ int command_carve(int argc, char *const argv[], bool *help, struct err *err)
 {
     struct squash_command c = {.carve = true,
                                .layers = CARVE_DEFAULT_LAYERS,
-                               .max_dead = 10,
+                               .max_dead = CARVE_DEFAULT_DEAD,
                                .into = 1,
                                .retries = REGISTRY_RETRIES,
                                .max_size = LAYER_MAX_SIZE >> 30};

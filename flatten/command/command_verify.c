@@ -22,7 +22,7 @@ static const struct option_spec verify_options[] = {
     {"semantics", 0, OPTION_CHOICE, FIELD(semantics), "RULES", semantics_names,
      "the rules to apply where engines and the image-spec read layers differently"},
     {"platform", 0, OPTION_TEXT, FIELD(platform), "OS/ARCH", NULL,
-     "the image to take from an index; by default this machine's"},
+     "the image to take from an index; by default all of two indexes, else this machine's"},
     {"most", 0, OPTION_NUMBER, FIELD(most), "N", NULL, "differences to print; by default 20"},
     RATIO_OPTION(FIELD),
     REGISTRY_OPTIONS(FIELD),
@@ -38,7 +38,8 @@ const struct command_spec command_verify_spec = {
     .operands = "A B",
     .summary = "Prove that two images unpack to the same tree.",
     .details = "Compares every path: kind, content, mode, owner, time, extended attributes, link\n"
-               "targets and which paths are one file. Exit status 0: the same, 1: not.\n",
+               "targets and which paths are one file; of two indexes, all platforms. Exit status\n"
+               "0: the same, 1: not.\n",
     .options = verify_options,
     .min_operands = 2,
     .max_operands = 2,
@@ -47,6 +48,7 @@ const struct command_spec command_verify_spec = {
 
 struct printer {
     const struct verify_command *command;
+    const char *platform; /* precedes the differences; or NULL */
     uint64_t count;
 };
 
@@ -73,6 +75,8 @@ static void print_difference(void *ctx, const char *path, const char *a, const c
         put_json_side(&line, "b", b);
         buf_putc(&line, '}');
     } else {
+        if (p->platform && p->count == 1)
+            buf_printf(&line, "%s:\n", p->platform);
         buf_putc(&line, '/');
         buf_put_printable(&line, path, strlen(path));
         buf_puts(&line, "\n  A: ");
@@ -85,13 +89,34 @@ static void print_difference(void *ctx, const char *path, const char *a, const c
         fputs(line.data, stdout);
 }
 
-static struct listing *list_image(struct reader *r, size_t which, const struct verify_command *c,
+/* The images that are compared: A and B. */
+struct pair {
+    const struct verify_command *command;
+    const struct reference *references;
+    struct source *sources[2];
+};
+
+static void pair_close(struct pair *p)
+{
+    cleanup_source(&p->sources[0]);
+    cleanup_source(&p->sources[1]);
+}
+
+static int pair_open(struct pair *p, struct reader *r, struct err *err)
+{
+    for (size_t i = 0; i < 2; i++)
+        if (!(p->sources[i] = reader_source(r, i, err)))
+            return err_wrap(err, "%c", i ? 'B' : 'A');
+    return 0;
+}
+
+/* `platform`: as in image_choice. */
+static struct listing *list_image(const struct pair *p, size_t which, const char *platform,
                                   const struct listing *like, struct err *err)
 {
-    const struct merged_options options = {.semantics = semantics_named(c->semantics)};
-    _cleanup_source_ struct source *source = reader_source(r, which, err);
+    const struct merged_options options = {.semantics = semantics_named(p->command->semantics)};
     _cleanup_image_ struct image *image =
-        source ? source_image(source, &(struct image_choice){.platform = c->platform}, err) : NULL;
+        source_image(p->sources[which], &(struct image_choice){.platform = platform}, err);
 
     struct listing *list = image ? listing_new(image, &options, like, err) : NULL;
     if (!list && image)
@@ -101,31 +126,170 @@ static struct listing *list_image(struct reader *r, size_t which, const struct v
     return list;
 }
 
-/* Runs in the sandbox. Returns the exit status. */
-static int compare_in_sandbox(struct reader *r, void *ctx, struct err *err)
+/* Prints what was found, after the differences. `name`: of the platform; or NULL. */
+static void print_result(const struct verify_command *c, const char *name, size_t count,
+                         size_t paths)
 {
-    const struct verify_command *c = ctx;
-    struct printer printer = {.command = c};
-    _cleanup_listing_ struct listing *a = list_image(r, 0, c, NULL, err);
-    _cleanup_listing_ struct listing *b = a ? list_image(r, 1, c, a, err) : NULL;
+    const char *of = name ? name : "", *colon = name ? ": " : "";
+
+    if (c->json)
+        printf("],\"count\":%zu,\"paths\":%zu,\"same\":%s}", count, paths,
+               count ? "false" : "true");
+    if (c->json || c->quiet)
+        return;
+    if (count > c->most)
+        log_info("%s%sand %zu more", of, colon, count - (size_t)c->most);
+    if (count)
+        log_info("%s%s%zu path%s", of, colon, count, count == 1 ? " differs" : "s differ");
+    else
+        log_info("%s%sthe same tree: %zu path%s", of, colon, paths, human_s(paths));
+}
+
+/* Returns 0 if the trees are the same, 1 if not, or -1. `name`: of the platform; or NULL. */
+static int compare_images(const struct pair *p, const char *const platforms[2], const char *name,
+                          struct err *err)
+{
+    struct printer printer = {.command = p->command, .platform = name};
+    _cleanup_listing_ struct listing *a = list_image(p, 0, platforms[0], NULL, err);
+    _cleanup_listing_ struct listing *b = a ? list_image(p, 1, platforms[1], a, err) : NULL;
 
     if (!b)
         return -1;
-    if (c->json)
-        fputs("{\"differences\":[", stdout);
+    if (p->command->json) {
+        _cleanup_buf_ struct buf quoted = BUF_INIT;
+        if (name)
+            json_quote(&quoted, name, strlen(name));
+        printf("{%s%s%s\"differences\":[", name ? "\"platform\":" : "",
+               quoted.data ? quoted.data : "", name ? "," : "");
+    }
     size_t count = listing_compare(a, b, print_difference, &printer);
-    if (c->json)
-        printf("],\"count\":%zu,\"paths\":%zu,\"same\":%s}\n", count, listing_count(a),
-               count ? "false" : "true");
-    if (fflush(stdout) != 0)
-        return err_sys(err, "standard output");
-    if (!c->json && !c->quiet && count > c->most)
-        log_info("and %zu more", count - (size_t)c->most);
-    if (!c->json && !c->quiet && count)
-        log_info("%zu path%s", count, count == 1 ? " differs" : "s differ");
-    else if (!c->json && !c->quiet)
-        log_info("the same tree: %zu path%s", listing_count(a), human_s(listing_count(a)));
+    print_result(p->command, name, count, listing_count(a));
     return count ? 1 : 0;
+}
+
+/* ---- platforms ---- */
+
+/* Lists the images of an index that say for which platform they are; none for other sources. */
+static int list_platforms(const struct pair *p, size_t which, struct platforms *out,
+                          struct err *err)
+{
+    const struct image_choice choice = {.platform = PLATFORM_ANY, .outline = true};
+
+    if (p->command->platform || reference_is_engine(&p->references[which]))
+        return 0;
+    _cleanup_image_ struct image *image = source_image(p->sources[which], &choice, err);
+    if (!image && err->kind == ERR_UNSUPPORTED) { /* an index in an index: one image is chosen */
+        *err = (struct err)ERR_INIT;
+        return 0;
+    }
+    if (!image || (image->index && platforms_list(image->index, out, err) < 0))
+        return err_wrap(err, "%c", which ? 'B' : 'A');
+    for (size_t i = 0; i < out->count; i++)
+        if (!out->list[i].text)
+            platforms_clear(out);
+    return 0;
+}
+
+static const struct platform_item *find_platform(const struct platforms *p, const char *text)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (strcmp(p->list[i].text, text) == 0)
+            return &p->list[i];
+    return NULL;
+}
+
+/* Separates the items of a list in JSON. */
+static void begin_item(const struct verify_command *c, bool *first)
+{
+    if (c->json && !*first)
+        putchar(',');
+    *first = false;
+}
+
+static void print_missing(const struct verify_command *c, const char *platform, char side)
+{
+    _cleanup_buf_ struct buf quoted = BUF_INIT;
+
+    if (!c->json && !c->quiet)
+        log_info("%s: %c has no such image", platform, side);
+    if (!c->json)
+        return;
+    json_quote(&quoted, platform, strlen(platform));
+    printf("{\"platform\":%s,\"missing\":\"%c\",\"same\":false}", quoted.data ? quoted.data : "",
+           side);
+}
+
+/* Returns 1, and prints it, if `has` has a platform that `lacks`, which is `side`, does not. */
+static int find_missing(const struct verify_command *c, const struct platforms *has,
+                        const struct platforms *lacks, char side, bool *first)
+{
+    int missing = 0;
+
+    for (size_t i = 0; i < has->count; i++) {
+        if (find_platform(lacks, has->list[i].text))
+            continue;
+        missing = 1;
+        begin_item(c, first);
+        print_missing(c, has->list[i].text, side);
+    }
+    return missing;
+}
+
+/* Compares all platforms of two indexes. */
+static int compare_indexes(const struct pair *p, const struct platforms *a,
+                           const struct platforms *b, struct err *err)
+{
+    const struct verify_command *c = p->command;
+    bool first = true;
+
+    fputs(c->json ? "{\"platforms\":[" : "", stdout);
+    int differ = find_missing(c, a, b, 'B', &first);
+    differ |= find_missing(c, b, a, 'A', &first);
+    for (size_t i = 0; i < a->count; i++) {
+        const struct platform_item *other = find_platform(b, a->list[i].text);
+        if (!other)
+            continue;
+        const char *const digests[2] = {a->list[i].digest, other->digest};
+        begin_item(c, &first);
+        int rc = compare_images(p, digests, a->list[i].text, err);
+        if (rc < 0)
+            return -1;
+        differ |= rc;
+    }
+    if (c->json)
+        printf("],\"same\":%s}", differ ? "false" : "true");
+    return differ;
+}
+
+static int compare_all(const struct pair *p, struct err *err)
+{
+    const struct verify_command *c = p->command;
+    const char *const chosen[2] = {c->platform, c->platform};
+    _cleanup_platforms_ struct platforms a = {0}, b = {0};
+
+    if (list_platforms(p, 0, &a, err) < 0 || list_platforms(p, 1, &b, err) < 0)
+        return -1;
+    if (a.count > 0 && b.count > 0)
+        return compare_indexes(p, &a, &b, err);
+    if ((a.count > 1 || b.count > 1) && !c->quiet)
+        log_info("%c has %zu platforms: this machine's is compared (--platform chooses another)",
+                 a.count ? 'A' : 'B', a.count + b.count);
+    return compare_images(p, chosen, NULL, err);
+}
+
+/* Runs in the sandbox. Returns the exit status. */
+static int compare_in_sandbox(struct reader *r, void *ctx, struct err *err)
+{
+    _cleanup_(pair_close) struct pair p = *(const struct pair *)ctx;
+
+    if (pair_open(&p, r, err) < 0)
+        return -1;
+    int rc = compare_all(&p, err);
+    if (rc >= 0 && p.command->json)
+        putchar('\n');
+    if (rc >= 0 && fflush(stdout) != 0)
+        return err_sys(err, "standard output");
+    return rc;
 }
 
 static int verify_images(struct verify_command *c, const char *const names[2], struct err *err)
@@ -149,7 +313,8 @@ static int verify_images(struct verify_command *c, const char *const names[2], s
         .platform = c->platform,
         .walk = semantics_named(c->semantics) == SEMANTICS_OVERLAY ? WALK_TREE : WALK_NONE,
         .walked = 2};
-    return keeper_run(&task, compare_in_sandbox, c, err);
+    struct pair pair = {.command = c, .references = sources};
+    return keeper_run(&task, compare_in_sandbox, &pair, err);
 }
 
 int command_verify(int argc, char *const argv[], bool *help, struct err *err)

@@ -27,11 +27,13 @@ static int parse_layer_size(const char *text, uint64_t *cap, struct err *err)
     enum { LEAST = 1024 };
 
     if (!size_parse(text, cap) || *cap == 0)
-        return err_set(err, ERR_USAGE, "--layer-size=%s: expected a size, as in 512m", text);
+        return err_set(err, ERR_USAGE,
+                       "--layer-size=%s: expected a whole number with k, m, g or t, as in 512m",
+                       text);
     if (*cap < LEAST)
         return err_set(err, ERR_USAGE,
-                       "--layer-size=%s: too few bytes for a layer: did you mean %" PRIu64 "m?",
-                       text, *cap);
+                       "--layer-size=%s: a layer has 1k at least: did you mean %" PRIu64 "m?", text,
+                       *cap);
     return 0;
 }
 
@@ -39,16 +41,20 @@ static int parse_layer_size(const char *text, uint64_t *cap, struct err *err)
 static int prepare_carving(const struct squash_command *c, struct squash_run *run, struct err *err)
 {
     bool counted = c->layers != CARVE_DEFAULT_LAYERS;
+    bool dead_given = c->max_dead != CARVE_DEFAULT_DEAD;
 
     run->carve.layout.layers = counted ? (size_t)c->layers : 0;
     /* Archives of Docker have no manifest; where an engine has one, the layers are at hand. */
     run->carve.inventory = run->to->transport == TRANSPORT_OCI ||
                            run->to->transport == TRANSPORT_OCI_ARCHIVE ||
                            run->to->transport == TRANSPORT_REGISTRY;
-    run->carve.max_dead = (double)c->max_dead / 100;
-    if (c->max_dead > 100)
+    run->carve.max_dead = dead_given ? (double)c->max_dead / 100 : LAYOUT_MAX_DEAD;
+    if (dead_given && c->max_dead > 100)
         return err_set(err, ERR_USAGE, "--max-dead=%" PRIu64 ": expected 0 to 100 per cent",
                        c->max_dead);
+    if (dead_given && !c->like)
+        return err_set(err, ERR_USAGE,
+                       "--max-dead is about layers of a previous version: name it by --like=IMAGE");
     run->carve.stable_times = c->stable_times;
     if (c->stable_times && !c->like)
         return err_set(err, ERR_USAGE,

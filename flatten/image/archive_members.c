@@ -90,8 +90,10 @@ static int scan_entries(struct members *m, struct archive *a, struct err *err)
     }
     if (rc == ARCHIVE_EOF)
         return 0;
-    err_set(err, ERR_FORMAT, "not an archive of images: %s", archive_error_string(a));
-    return m->count ? err_wrap(err, "the member after %s", m->list[m->count - 1].name) : -1;
+    if (m->count == 0)
+        return err_set(err, ERR_FORMAT, "not an archive of images: %s", archive_error_string(a));
+    return err_set(err, ERR_FORMAT, "the archive is damaged behind its member %s: %s",
+                   m->list[m->count - 1].name, archive_error_string(a));
 }
 
 /*

@@ -128,9 +128,28 @@ static void refuse_choice(const struct json *manifests, const char *tag, const c
     _cleanup_buf_ struct buf choices = BUF_INIT;
 
     put_choices(manifests, tag != NULL, &choices);
+    if (!tag && platform && choices.len == 0) {
+        put_choices(manifests, true, &choices);
+        err_set(err, ERR_USAGE,
+                "the layout does not say which platforms its images are for: name one, as in "
+                "oci:DIR:TAG%s",
+                choices.data ? choices.data : "");
+        return;
+    }
     err_set(err, ERR_USAGE, "no image%s%s%s%s in the layout%s", tag ? " named " : "",
             tag ? tag : "", platform ? " for " : "", platform ? platform : "",
             choices.data ? choices.data : "");
+}
+
+/* Asks for a tag, or a platform, where several images could be meant. */
+static void ask_for_one(const struct json *manifests, size_t matches, struct err *err)
+{
+    _cleanup_buf_ struct buf tags = BUF_INIT, platforms = BUF_INIT;
+
+    put_choices(manifests, true, &tags);
+    put_choices(manifests, false, &platforms);
+    err_set(err, ERR_USAGE, "the layout holds %zu images: name one, as in oci:DIR:TAG%s%s", matches,
+            platforms.len ? ", or give --platform" : "", tags.data ? tags.data : "");
 }
 
 struct json *index_choose(struct json *index, const char *tag, const char *platform,
@@ -154,10 +173,7 @@ struct json *index_choose(struct json *index, const char *tag, const char *platf
     if (matches == 0)
         refuse_choice(manifests, tag, platform, err);
     else
-        err_set(err, ERR_USAGE,
-                "the layout holds %zu images: name one, as in oci:DIR:TAG, or "
-                "give --platform",
-                matches);
+        ask_for_one(manifests, matches, err);
     return NULL;
 }
 

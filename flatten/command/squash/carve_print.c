@@ -3,20 +3,15 @@
 #include "base/human.h"
 #include "flatten/command/squash/carve_pull.h"
 #include "flatten/command/squash/family_print.h"
+#include "flatten/image/history.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* Returns how many layers of the source are kept below those of the layout (--keep-base). */
-static size_t first_layer(const struct squash_job *job)
-{
-    return job->squashed.count - job->carved.layout.count;
-}
-
 /* True if the layer of the layout is one of the previous version, which is kept. */
 static bool is_kept(const struct squash_job *job, size_t layer)
 {
-    return first_layer(job) + layer < job->squashed.kept;
+    return carve_first_layer(job) + layer < job->squashed.kept;
 }
 
 void print_carved_layers(const struct squash_job *job, bool like, struct buf *out)
@@ -27,12 +22,24 @@ void print_carved_layers(const struct squash_job *job, bool like, struct buf *ou
 
     for (size_t i = s->kept; i < s->count; i++)
         bytes += s->layers[i].size;
-    if (like)
+    if (like && s->kept > 0 && job->carved.layout.in_place == s->count)
+        buf_printf(out, "all %zu layers are those of the previous version", s->count);
+    else if (like)
         buf_printf(out, "%zu of %zu layers are kept; %s in the other %zu", s->kept, s->count,
                    human_size(bytes, size), s->count - s->kept);
+    else if (job->carved.layout.count == 0)
+        buf_printf(out, "all %zu layers are kept", s->count);
     else
         buf_printf(out, "%u layer%s became %zu", s->report.layers, human_s(s->report.layers),
                    s->count);
+}
+
+/* The label of a kept layer may be a long command. */
+static void put_label(const char *label, struct buf *out)
+{
+    enum { SHOWN = 80 };
+
+    buf_put_printable(out, label, strnlen(label, SHOWN));
 }
 
 static void print_largest(const struct layout *layout, struct buf *out)
@@ -46,7 +53,7 @@ static void print_largest(const struct layout *layout, struct buf *out)
     if (!largest)
         return;
     buf_printf(out, "largest layer: %s unpacked: ", human_size(largest->bytes, size));
-    buf_put_printable(out, largest->label, strlen(largest->label));
+    put_label(largest->label, out);
     buf_putc(out, '\n');
 }
 
@@ -54,7 +61,9 @@ void print_carved_times(const struct squash_job *job, struct buf *out)
 {
     const struct stable_times *t = &job->carved.times;
 
-    buf_printf(out, "%" PRIu64 " file%s and %" PRIu64 " director%s kept their previous time",
+    buf_printf(out,
+               "%" PRIu64 " file%s and %" PRIu64 " director%s got their time of the previous "
+               "version",
                t->files, human_s(t->files), t->directories, human_y(t->directories));
 }
 
@@ -66,15 +75,34 @@ static bool is_slower(const struct squash_job *job)
     return source > 0 && job->carved.layout.probes >= source + 0.005;
 }
 
-void print_carved_probes(const struct squash_job *job, struct buf *out)
+void print_carved_probes(const struct squash_job *job, bool like, struct buf *out)
 {
-    buf_printf(out, "mean probes %.2f", job->carved.layout.probes);
+    const struct layout *layout = &job->carved.layout;
+
+    if (carve_first_layer(job) > 0) {
+        buf_puts(out, "lookups are not counted with --keep-base: flatten analyze counts them");
+        return;
+    }
+    buf_printf(out, "lookups search %.2f layers on average", layout->probes);
     if (job->squashed.report.probes > 0)
-        buf_printf(out, ", source %.2f", job->squashed.report.probes);
-    buf_puts(out, " (layers that are searched for a path that exists)");
-    if (is_slower(job)) /* so it has two layers at least */
-        buf_printf(out, ": more than in the source; --layers=%zu makes fewer layers",
-                   job->carved.layout.count / 2);
+        buf_printf(out, is_slower(job) ? ", more than in the source (%.2f)" : " (source: %.2f)",
+                   job->squashed.report.probes);
+    if (is_slower(job) && !like && layout->count > 3)
+        buf_printf(out, ": --layers=%zu makes fewer layers", layout->count / 2);
+}
+
+/* Layers of --keep-base are not in the layout: their blobs are known, and their history. */
+static void print_base(const struct squash_job *job, struct buf *out)
+{
+    char size[HUMAN_SIZE];
+
+    for (size_t i = 0; i < carve_first_layer(job); i++) {
+        const char *by = history_created_by(json_root(job->image->config), i);
+        buf_printf(out, "keep layer %-3zu %10s as it is  ", i + 1,
+                   human_size(job->image->layers[i].size, size));
+        put_label(by ? by : "", out);
+        buf_putc(out, '\n');
+    }
 }
 
 void print_carved_text(const struct squash_run *run, const struct squash_job *job, struct buf *out)
@@ -83,20 +111,20 @@ void print_carved_text(const struct squash_run *run, const struct squash_job *jo
     const struct layout *layout = &job->carved.layout;
     char size[HUMAN_SIZE], packed[HUMAN_SIZE];
 
+    print_base(job, out);
     for (size_t i = 0; i < layout->count; i++) {
         const struct layout_layer *layer = &layout->layers[i];
         buf_printf(out, "%s layer %-3zu %10s %10s packed  %7zu file%s  ",
-                   is_kept(job, i) ? "keep" : "make", first_layer(job) + i + 1,
+                   is_kept(job, i) ? "keep" : "make", carve_first_layer(job) + i + 1,
                    human_size(layer->bytes, size), human_size(carve_packed(job, i), packed),
                    layer->files, layer->files == 1 ? " " : "s");
-        buf_put_printable(out, layer->label, strlen(layer->label));
+        put_label(layer->label, out);
         if (job->carved.images)
             print_family_sharers(run, job, i, out);
         buf_putc(out, '\n');
     }
     print_largest(layout, out);
-    buf_puts(out, "lookups: ");
-    print_carved_probes(job, out);
+    print_carved_probes(job, c->like != NULL, out);
     buf_printf(out, "; %" PRIu64 " director%s in several layers\n", layout->split_dirs,
                layout->split_dirs == 1 ? "y is" : "ies are");
     if (c->stable_times) {
@@ -111,11 +139,12 @@ static void put_layer(const struct squash_run *run, const struct squash_job *job
                       struct buf *out)
 {
     const struct layout_layer *layer = &job->carved.layout.layers[i];
-    uint64_t size = job->squashed.layers[first_layer(job) + i].size;
+    uint64_t size = job->squashed.layers[carve_first_layer(job) + i].size;
 
-    buf_printf(
-        out, "{\"layer\":%zu,\"action\":\"%s\",\"bytes\":%" PRIu64 ",\"files\":%zu,\"label\":",
-        first_layer(job) + i + 1, is_kept(job, i) ? "keep" : "make", layer->bytes, layer->files);
+    buf_printf(out,
+               "{\"layer\":%zu,\"action\":\"%s\",\"bytes\":%" PRIu64 ",\"files\":%zu,\"label\":",
+               carve_first_layer(job) + i + 1, is_kept(job, i) ? "keep" : "make", layer->bytes,
+               layer->files);
     json_quote(out, layer->label, strlen(layer->label));
     if (size > 0) /* written: an archive is never empty */
         buf_printf(out, ",\"size\":%" PRIu64, size);
@@ -136,7 +165,12 @@ void print_carved_json(const struct squash_run *run, const struct squash_job *jo
             buf_putc(out, ',');
         put_layer(run, job, i, out);
     }
-    buf_printf(out, "],\"lookups\":{\"probes\":%.4f,\"source_probes\":", layout->probes);
+    buf_puts(out, "],\"lookups\":{\"probes\":");
+    if (carve_first_layer(job) > 0)
+        buf_puts(out, "null");
+    else
+        buf_printf(out, "%.4f", layout->probes);
+    buf_puts(out, ",\"source_probes\":");
     if (job->squashed.report.probes > 0)
         buf_printf(out, "%.4f,\"above_source\":%s", job->squashed.report.probes,
                    is_slower(job) ? "true" : "false");

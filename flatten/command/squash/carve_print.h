@@ -11,10 +11,10 @@ void print_carved_layers(const struct squash_job *job, bool like, struct buf *ou
  * --stable-times how many times were taken. */
 void print_carved_text(const struct squash_run *run, const struct squash_job *job, struct buf *out);
 
-/* Appends "mean probes 1.38, source 1.33", and a note if the first is more. */
-void print_carved_probes(const struct squash_job *job, struct buf *out);
+/* Appends "lookups search 1.38 layers on average (source: 1.33)"; without `like` what helps. */
+void print_carved_probes(const struct squash_job *job, bool like, struct buf *out);
 
-/* Appends "12 files and 1 directory kept their previous time". */
+/* Appends "12 files and 1 directory got their time of the previous version". */
 void print_carved_times(const struct squash_job *job, struct buf *out);
 
 /* Appends the members "carved", a list of the layers, "lookups", "stable_times" and "pull". In a

@@ -31,10 +31,14 @@ static void pulls_clear(struct pulls *p)
 
 /* ---- sizes ---- */
 
+size_t carve_first_layer(const struct squash_job *job)
+{
+    return job->squashed.count - job->carved.layout.count;
+}
+
 static const struct written_layer *written(const struct squash_job *job, size_t layer)
 {
-    const struct squashed *s = &job->squashed;
-    const struct written_layer *w = &s->layers[s->count - job->carved.layout.count + layer];
+    const struct written_layer *w = &job->squashed.layers[carve_first_layer(job) + layer];
 
     return w->size > 0 && w->kind != COMPRESSION_NONE ? w : NULL;
 }
@@ -63,21 +67,32 @@ static void list_source(const struct squash_job *job, struct pulls *p)
             (struct pull){"source", "the source", p->source, job->image->layer_count, 0};
 }
 
-static int list_pulls(const struct squash_job *job, bool like, struct pulls *p)
+/* Lists the layers of the source that are kept below the carved ones, and these. */
+static void list_carved(const struct squash_job *job, struct pulls *p)
 {
     const struct layout *layout = &job->carved.layout;
+    size_t first = carve_first_layer(job);
+
+    for (size_t i = 0; i < first; i++)
+        p->carved[i] = p->source[i];
+    for (size_t i = 0; i < layout->count; i++)
+        p->carved[first + i] = (struct pull_layer){carve_packed(job, i), layout->layers[i].bytes};
+    p->list[p->count++] = (struct pull){"carved", "carved", p->carved, first + layout->count, 0};
+}
+
+static int list_pulls(const struct squash_job *job, bool like, struct pulls *p)
+{
+    size_t count = job->squashed.count;
 
     p->source = calloc(job->image->layer_count + 1, sizeof(*p->source));
-    p->carved = calloc(layout->count + 1, sizeof(*p->carved));
+    p->carved = calloc(count + 1, sizeof(*p->carved));
     if (!p->source || !p->carved)
         return -1;
     list_source(job, p);
-    for (size_t i = 0; i < layout->count; i++)
-        p->carved[i] = (struct pull_layer){carve_packed(job, i), layout->layers[i].bytes};
-    p->list[p->count++] = (struct pull){"carved", "carved", p->carved, layout->count, 0};
+    list_carved(job, p);
     if (like)
         p->list[p->count++] = (struct pull){"update", "carved, above the previous version",
-                                            p->carved, layout->count, layout->in_place};
+                                            p->carved, count, job->carved.layout.in_place};
     return 0;
 }
 

@@ -4,6 +4,9 @@
 
 #include "flatten/command/squash/squash_command.h"
 
+/* Returns how many layers of the source are kept below those of the layout (--keep-base). */
+size_t carve_first_layer(const struct squash_job *job);
+
 /*
  * Returns about how many bytes the layer of the layout takes in a registry: those of its blob if it
  * was written and compressed, else its unpacked bytes in proportion to the source's.

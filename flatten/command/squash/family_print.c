@@ -51,6 +51,20 @@ static bool counts_layer(const struct squash_run *run, const struct squash_job *
     return !has_digest(job, layer, digest);
 }
 
+/* True if several images have the layer, or another one with the same bytes. */
+static bool is_shared(const struct squash_run *run, const struct squash_job *job, size_t layer)
+{
+    uint64_t images = job->carved.images[layer];
+
+    if ((images & (images - 1)) != 0)
+        return true;
+    for (size_t i = 0; is_written(run) && i < run->count; i++)
+        if (&run->jobs[i] != job && has_digest(&run->jobs[i], run->jobs[i].squashed.count,
+                                               &job->squashed.layers[layer].digest))
+            return true;
+    return false;
+}
+
 /* ---- the sources ---- */
 
 static bool is_compressed(const struct layer *layer)
@@ -102,8 +116,8 @@ static struct family_sizes measure(const struct squash_run *run)
     for (size_t i = 0; i < run->count; i++) {
         const struct squash_job *job = &run->jobs[i];
         for (size_t layer = 0; layer < job->carved.layout.count; layer++) {
-            uint64_t images = job->carved.images[layer], bytes = layer_bytes(run, job, layer);
-            bool shared = (images & (images - 1)) != 0;
+            uint64_t bytes = layer_bytes(run, job, layer);
+            bool shared = is_shared(run, job, layer);
             s.apart += bytes;
             if (!counts_layer(run, job, layer))
                 continue;

@@ -38,8 +38,11 @@ int squash_family_check_name(const struct squash_run *run, struct err *err)
     if (!name)
         return err_set(
             err, ERR_USAGE,
-            "the image has no name that the destination could take: name the source with "
-            "its tag");
+            run->to->transport == TRANSPORT_DOCKER_ARCHIVE
+                ? "the image has no name of the form NAME:TAG, as a docker-archive needs it: use "
+                  "oci-archive:FILE"
+                : "the image has no name that the destination could take: name the source with "
+                  "its tag");
     for (size_t i = 0; i < last; i++) {
         _cleanup_free_ char *other = NULL;
         if (find_name(run, &run->entries[i], &other, err) < 0)

@@ -148,21 +148,6 @@ static void put_json(const struct squash_run *run, struct buf *out)
 
 /* ---- text ---- */
 
-/* Returns the command that made the layer, from its history; NULL if that does not say. */
-static const char *created_by(const struct squash_job *job, size_t layer)
-{
-    const struct json *history = json_get(json_root(job->image->config), "history");
-
-    for (size_t i = 0; i < json_count(history); i++) {
-        const struct json *entry = json_at(history, i);
-        if (history_is_empty_layer(entry))
-            continue;
-        if (layer-- == 0)
-            return json_text(json_get(entry, "created_by"));
-    }
-    return NULL;
-}
-
 static void put_text_plan(const struct squash_job *job, struct buf *out)
 {
     enum { SHOWN = 60 };
@@ -170,7 +155,7 @@ static void put_text_plan(const struct squash_job *job, struct buf *out)
 
     for (size_t i = 0; i < job->image->layer_count; i++) {
         const struct layer *layer = &job->image->layers[i];
-        const char *by = created_by(job, i);
+        const char *by = history_created_by(json_root(job->image->config), i);
         buf_printf(out, "%-5s layer %-3u %10s  ", i < job->squashed.kept ? "keep" : "merge",
                    layer->number, human_size(layer->size, size));
         if (by)
@@ -231,28 +216,17 @@ static void put_layers(const struct squashed *s, struct buf *out)
         buf_printf(out, ", above %zu kept one%s", s->kept, human_s(s->kept));
 }
 
-static void say_pulls(const struct squash_run *run, const struct squash_job *job)
+/* Says the text, and empties it. */
+static void say(struct buf *text)
 {
-    _cleanup_buf_ struct buf text = BUF_INIT;
-
-    print_pulls_line(job, run->command->like != NULL, &text);
-    if (text.data)
-        log_info("%s", text.data);
-}
-
-/* Says what one of the functions of carve_print.h appends. */
-static void say_carved(const struct squash_job *job,
-                       void (*print)(const struct squash_job *job, struct buf *out))
-{
-    _cleanup_buf_ struct buf text = BUF_INIT;
-
-    print(job, &text);
-    if (text.data)
-        log_info("%s", text.data);
+    if (text->len > 0)
+        log_info("%s", text->data);
+    buf_truncate(text, 0);
 }
 
 static void say_result(const struct squash_run *run, const struct squash_job *job)
 {
+    const struct squash_command *c = run->command;
     _cleanup_buf_ struct buf text = BUF_INIT;
     const struct merged_report *r = &job->squashed.report;
     uint64_t dead = r->payload_in > r->payload_out ? r->payload_in - r->payload_out : 0;
@@ -261,21 +235,23 @@ static void say_result(const struct squash_run *run, const struct squash_job *jo
     put_subject(run, job, &text);
     if (text.len)
         buf_puts(&text, ": ");
-    if (run->command->carve)
-        print_carved_layers(job, run->command->like != NULL, &text);
+    if (c->carve)
+        print_carved_layers(job, c->like != NULL, &text);
     else
         put_layers(&job->squashed, &text);
     if (dead)
         buf_printf(&text, "; %s of %s are left out, which newer layers replace or delete",
                    human_size(dead, left_out), human_size(r->payload_in, all));
-    if (text.data)
-        log_info("%s", text.data);
-    if (run->command->stable_times)
-        say_carved(job, print_carved_times);
-    if (!run->command->carve)
+    say(&text);
+    if (!c->carve)
         return;
-    say_carved(job, print_carved_probes);
-    say_pulls(run, job);
+    if (c->stable_times)
+        print_carved_times(job, &text);
+    say(&text);
+    print_carved_probes(job, c->like != NULL, &text);
+    say(&text);
+    print_pulls_line(job, c->like != NULL, &text);
+    say(&text);
 }
 
 /*

@@ -205,6 +205,31 @@ void sink_archive_omit_layout(struct sink *sink)
     ((struct archive_sink *)sink)->no_layout = true;
 }
 
+/* True for a tar archive, also in gzip, zstd or xz. */
+static bool is_archive(const char data[USTAR_BLOCK])
+{
+    return memcmp(data + 257, "ustar", 5) == 0 || memcmp(data, "\x1f\x8b", 2) == 0 ||
+           memcmp(data, "\x28\xb5\x2f\xfd", 4) == 0 || memcmp(data, "\xfd\x37zXZ", 5) == 0;
+}
+
+/* An empty file may be one of mktemp. */
+static int check_replaced(int dir, const char *name, const struct stat *st, struct err *err)
+{
+    char data[USTAR_BLOCK] = {0};
+
+    if (!S_ISREG(st->st_mode))
+        return err_set(err, ERR_USAGE, "exists and is not a regular file");
+    if (st->st_size == 0)
+        return 0;
+    _cleanup_fd_ int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || pread(fd, data, sizeof(data), 0) < 0)
+        return err_sys(err, "an archive would be replaced, and this file cannot be read");
+    if (!is_archive(data))
+        return err_set(err, ERR_USAGE,
+                       "exists and is not an archive: remove it first, or name another file");
+    return 0;
+}
+
 /* Starts the file. One that it replaces hands on its permissions, whatever the umask. */
 static int begin_file(struct archive_sink *s, const char *name, struct err *err)
 {
@@ -212,8 +237,8 @@ static int begin_file(struct archive_sink *s, const char *name, struct err *err)
     struct stat st;
     bool exists = fstatat(s->dir, name, &st, 0) == 0;
 
-    if (exists && !S_ISREG(st.st_mode))
-        return err_set(err, ERR_USAGE, "exists and is not a regular file");
+    if (exists && check_replaced(s->dir, name, &st, err) < 0)
+        return -1;
     if (atomic_file_begin(&s->file, s->dir, name, 0666, err) < 0 ||
         (s->lock = unfinished_file_rename(s->dir, s->file.tmp, s->file.fd, tmp, err)) < 0)
         return -1;

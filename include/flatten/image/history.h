@@ -4,6 +4,8 @@
 
 #include "base/json/json.h"
 
+#include <stddef.h>
+
 /* True for an entry of a step that made no layer. */
 static inline bool history_is_empty_layer(const struct json *entry)
 {
@@ -11,5 +13,8 @@ static inline bool history_is_empty_layer(const struct json *entry)
 
     return json_is(flag, JSON_BOOL) && flag->boolean;
 }
+
+/* Returns the command that made the layer, from the oldest, 0; NULL if the history lacks it. */
+const char *history_created_by(const struct json *config, size_t layer);
 
 #endif

@@ -119,8 +119,8 @@ frames() { zstd -lv "$1" 2>/dev/null | sed -n 's/^# Zstandard Frames: //p'; }
     [ "$(count_of three)" -le 3 ]
     fails 2 "--layers=128: expected 1 to 127" carve --layers=128 "oci:$IMAGES/owned" oci:no
     fails 2 "--layers=0: expected 1 to 127" carve --layers=0 "oci:$IMAGES/owned" oci:no
-    fails 2 "--layer-size=much: expected a size" carve --layer-size=much "oci:$IMAGES/owned" oci:no
-    fails 2 "--layer-size=0: expected a size" carve --layer-size=0 "oci:$IMAGES/owned" oci:no
+    fails 2 "--layer-size=much: expected a whole number with k, m, g or t" carve --layer-size=much "oci:$IMAGES/owned" oci:no
+    fails 2 "--layer-size=0: expected a whole number with k, m, g or t" carve --layer-size=0 "oci:$IMAGES/owned" oci:no
     fails 2 "did you mean 256m?" carve --layer-size=256 "oci:$IMAGES/owned" oci:no
     [ ! -e no ]
 }
@@ -235,7 +235,7 @@ only_times() {
     ok carve -q --layer-size=20k --like=oci:one "oci:$IMAGES/owned-later" oci:without
     [ "$(kept one without)" -eq 0 ]
     ok carve --verify --layer-size=20k --stable-times --like=oci:one "oci:$IMAGES/owned-later" oci:two
-    [[ $stderr == *" files and "*" directories kept their previous time"* ]]
+    [[ $stderr == *" files and "*" directories got their time of the previous version"* ]]
     [[ $stderr == *"verified: the same tree, but for these times"* ]]
     diff <(digests one) <(digests two)
     same oci:one oci:two
@@ -255,7 +255,7 @@ only_times() {
     grep -E ' 1970-01-01 00:33:20 +lib/__pycache__/tied.cpython-311.pyc' list
     grep -E ' 1970-01-01 00:33:20 +bin/tool' list
     ok carve -n --stable-times "--like=oci:$IMAGES/timed" "oci:$IMAGES/timed-again"
-    [[ $output == *"times: 3 files and 3 directories kept their previous time"* ]]
+    [[ $output == *"times: 3 files and 3 directories got their time of the previous version"* ]]
     "$FLATTEN" carve -q --verify --json --stable-times "--like=oci:$IMAGES/timed" "oci:$IMAGES/timed-both" oci:both >json
     gojq -e '.stable_times == {"files": 6, "directories": 3}' json
     same "oci:$IMAGES/timed" oci:both
@@ -276,67 +276,22 @@ only_times() {
     entries out 2 | grep '\.wh\.'
 }
 
+@test "--keep-base adds no layer if the others change nothing, and leaves room for the kept ones" {
+    local all
+    all=$(count_of "$IMAGES/stacked")
+    ok carve "--keep-base=$all" "oci:$IMAGES/stacked" oci:whole
+    [[ $stderr == *"all $all layers are kept"* ]]
+    diff <(digests "$IMAGES/stacked") <(digests whole)
+    # Docker takes 127 layers.
+    ok carve -q --verify --keep-base=126 --layers=127 "oci:$IMAGES/129" oci:one
+    [ "$(count_of one)" -eq 127 ]
+    fails 7 "127 layers are kept, and Docker takes at most 127: keep fewer" carve --keep-base=127 "oci:$IMAGES/129" oci:no
+    [ ! -e no ]
+}
+
 @test "every platform of an index is carved" {
     ok carve -q --verify "oci:$IMAGES/platforms" oci:out
     [ "$(gojq '.manifests | length' "out/blobs/sha256/$(gojq -r '.manifests[0].digest[7:]' out/index.json)")" -eq 3 ]
-}
-
-@test "--dry-run prints the layers and writes nothing" {
-    ok carve --dry-run --layer-size=20k "oci:$IMAGES/owned"
-    [[ $output == *torch* ]]
-    [ -z "$(ls -A)" ]
-}
-
-@test "the mean probes are told beside those of the source, as flatten analyze counts both" {
-    for image in layout stacked indexed waste python owned divergent many twins; do
-        "$FLATTEN" analyze --json "oci:$IMAGES/$image" >analysis
-        "$FLATTEN" carve -q --json --layer-size=1k "oci:$IMAGES/$image" "oci:$image" >json
-        "$FLATTEN" analyze --json "oci:$image" >after
-        gojq -e --argjson a "$(gojq '.images[0].lookups.existing.mean' analysis)" --argjson b "$(gojq '.images[0].lookups.existing.mean' after)" \
-            '.lookups | (.source_probes - $a | fabs) < 0.0001 and (.probes - $b | fabs) < 0.0001
-             and .above_source == (.probes >= .source_probes + 0.005)' json
-    done
-    # One layer of packages that many directories share is better than many.
-    ok carve -n --layer-size=20k "oci:$IMAGES/owned"
-    [[ $output =~ "lookups: mean probes "([0-9.]+)", source "([0-9.]+)" (layers that are searched for a path that exists)" ]]
-    [[ $output =~ ": more than in the source; --layers="([0-9]+)" makes fewer layers; ".*" in several layers" ]]
-    [ "${BASH_REMATCH[1]}" -gt 0 ]
-    planned=$(grep -c ^make <<<"$output")
-    ok carve -n "--layers=${BASH_REMATCH[1]}" "oci:$IMAGES/owned"
-    [ "$(grep -c ^make <<<"$output")" -lt "$planned" ]
-    ok carve --layers=1 "oci:$IMAGES/owned" oci:one
-    [[ $stderr == *"mean probes 1.00, source 1."* ]]
-    [[ $stderr != *"more than in the source"* ]]
-    # Layers of a kept base are not counted, nor is the source.
-    "$FLATTEN" carve -n --json --keep-base=1 "oci:$IMAGES/stacked" >json
-    gojq -e '.lookups | .source_probes == null and .above_source == null and .probes >= 1' json
-}
-
-@test "--dry-run prints sizes, the largest layer, and what pulls cost before and after, by stated rates" {
-    ok carve --dry-run --layer-size=20k "oci:$IMAGES/owned"
-    [[ $output == *"largest layer: 30.7 kB unpacked: torch 2.7.0"* ]]
-    [[ $output == *"pull, in seconds: "*"the source"*"carved"* ]]
-    [[ $output == *"40 MB/s a stream; 200 MB/s are unpacked"*"sizes when compressed are estimated"* ]]
-    [[ $output != *"previous version"* ]]
-    "$FLATTEN" carve -n --json --layer-size=20k "oci:$IMAGES/owned" >json
-    gojq -e '.pull.estimated and .pull.stream_rate == 40000000 and (.pull | has("update") | not)' json
-    gojq -e '.pull.carved.bytes == ([.carved[].packed] | add)' json
-    gojq -e --argjson size "$(gojq '[.layers[].size] | add' "$(manifest_of "$IMAGES/owned")")" '.pull.source.bytes == $size' json
-    gojq -e '.pull[] | objects | .seconds | .["1"] >= .["3"] and .["3"] >= .["10"] and .["10"] > 0' json
-}
-
-@test "the result tells what pulls cost, with the sizes of its blobs, and for a host that has the previous version" {
-    ok carve --layer-size=20k "oci:$IMAGES/owned" oci:one
-    [[ $stderr == *"a pull takes about "*"(the source: "*"(carved: "*"with 3 streams of 40 MB/s"* ]]
-    [[ $stderr != *estimated* ]]
-    "$FLATTEN" carve -q --json --layer-size=20k --like=oci:one "oci:$IMAGES/owned2" oci:two >json
-    gojq -e '.pull.estimated == false and .pull.update.bytes < .pull.carved.bytes' json
-    gojq -e --argjson size "$(gojq '[.layers[].size] | add' "$(manifest_of two)")" '.pull.carved.bytes == $size' json
-    gojq -e '.pull.update.seconds["3"] < .pull.carved.seconds["3"]' json
-    ok carve --layer-size=20k --like=oci:one "oci:$IMAGES/owned2" oci:three
-    [[ $stderr == *"(carved, above the previous version: "* ]]
-    ok carve --layer-size=20k "oci:$IMAGES/owned" docker-archive:out.tar
-    [[ $stderr == *"sizes when compressed are estimated"* ]]
 }
 
 @test "hostile images are refused as by squash, and nothing is left" {

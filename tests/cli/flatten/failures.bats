@@ -62,7 +62,7 @@ END
     fails 5 "layer 2: the entry after etc/b: bad tar archive: " -q --semantics=spec oci:bad oci:x
     fails 5 "oci:bad: layer 2: the entry after etc/b: bad tar archive: " analyze oci:bad
     head -c 20000 "$IMAGES/old.tar" >cut.tar
-    fails 5 "cut.tar: the member after " cut.tar oci:x
+    fails 5 "cut.tar: the archive is damaged behind its member " cut.tar oci:x
 }
 
 @test "a failure leaves no files behind and existing files unchanged" {

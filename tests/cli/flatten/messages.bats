@@ -34,6 +34,11 @@ setup_file() {
 
 @test "an unknown image name or platform is an error that lists the existing ones" {
     fails 2 "no image named v2 in the layout; it has v1" "oci:$IMAGES/layout:v2" oci:x
+    ok -q "oci:$IMAGES/layout" oci:two:a
+    ok -q "oci:$IMAGES/stacked" oci:two:b
+    fails 2 "the layout holds 2 images: name one, as in oci:DIR:TAG; it has a, b" oci:two oci:x
+    fails 2 "does not say which platforms its images are for: name one, as in oci:DIR:TAG; it has a, b" \
+        --platform=linux/amd64 oci:two oci:x
     fails 2 "for linux/s390x in the layout; it has linux/amd64, linux/arm64, linux/arm/v7" \
         --platform=linux/s390x "oci:$IMAGES/platforms" oci:x
     # The list is also printed for an archive with one image.

@@ -177,6 +177,40 @@ END
     [ ! -e new ]
 }
 
+@test "verify compares all platforms of two indexes" {
+    cp -r "$IMAGES/platforms" other
+    ok verify "oci:$IMAGES/platforms" oci:other
+    for p in amd64 arm64 arm/v7; do [[ $stderr == *"linux/$p: the same tree: "* ]]; done
+    # One platform has another tree, and one is missing.
+    python3 - "$IMAGES/platforms" other <<'END'
+import hashlib, json, sys
+blob = lambda home, digest: "%s/blobs/sha256/%s" % (home, digest[7:])
+home, other = sys.argv[1:]
+index = json.load(open(other + "/index.json"))
+inner = json.load(open(blob(other, index["manifests"][0]["digest"])))
+amd, arm, v7 = inner["manifests"][:3]
+arm["digest"], arm["size"] = v7["digest"], v7["size"]
+inner["manifests"] = [amd, arm]
+data = json.dumps(inner).encode()
+digest = "sha256:" + hashlib.sha256(data).hexdigest()
+open(blob(other, digest), "wb").write(data)
+index["manifests"][0].update(digest=digest, size=len(data))
+json.dump(index, open(other + "/index.json", "w"))
+END
+    flatten verify "oci:$IMAGES/platforms" oci:other
+    show
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"linux/arm/v7: B has no such image"*"linux/amd64: the same tree: "*"linux/arm64: "*" differ"* ]]
+    [[ $output == "linux/arm64:"$'\n'/* ]]
+    flatten verify --json "oci:$IMAGES/platforms" oci:other
+    [ "$status" -eq 1 ] && [ -z "$stderr" ]
+    gojq -e '.same == false and (.platforms | map([.platform, .missing, .same]) ==
+             [["linux/arm/v7", "B", false], ["linux/amd64", null, true], ["linux/arm64", null, false]])' <<<"$output"
+    ok verify --platform=linux/amd64 "oci:$IMAGES/platforms" oci:other
+    flatten verify "oci:$IMAGES/stacked" "oci:$IMAGES/platforms"
+    [[ $stderr == *"B has 3 platforms: this machine's is compared (--platform chooses another)"* ]]
+}
+
 @test "options that contradict --all-images are refused" {
     fails 2 "an archive or a layout" -a docker-daemon:some:image out.tar
     fails 2 "an archive or a layout" -a docker://localhost:1/some/image out.tar

@@ -236,7 +236,7 @@ out.tar" ]
 # ---- destinations ----
 
 @test "an archive is replaced, and keeps its mode" {
-    echo old >out.tar
+    cp "$IMAGES/new.tar" out.tar
     chmod 0604 out.tar
     ok -q "$IMAGES/old.tar" out.tar
     [ "$(stat -c %a out.tar)" = 604 ]
@@ -347,6 +347,20 @@ pipe" ]
     fails 7 "a path of" deep.tar docker-archive:out.tar
     fails 7 "a name of" long.tar docker-archive:out.tar
     [ ! -e out.tar ]
+}
+
+@test "a file that is not an archive is not replaced" {
+    echo "my notes" >notes.txt
+    for to in notes.txt docker-archive:notes.txt oci-archive:notes.txt; do
+        fails 2 "notes.txt: exists and is not an archive: remove it first, or name another file" "$IMAGES/old.tar" "$to"
+    done
+    [ "$(cat notes.txt)" = "my notes" ]
+    for pack in cat gzip zstd xz; do
+        "$pack" <"$IMAGES/old.tar" >packed
+        ok -q "$IMAGES/old.tar" docker-archive:packed
+    done
+    : >empty
+    ok -q "$IMAGES/old.tar" docker-archive:empty
 }
 
 @test "invalid destinations are refused before the work" {

@@ -17,6 +17,7 @@
 #include "flatten/squash/squash.h"
 
 #define CARVE_DEFAULT_LAYERS UINT64_MAX /* no number: that of layout.h, and its size of layers */
+#define CARVE_DEFAULT_DEAD   UINT64_MAX /* that of layout_like.h */
 
 struct squash_command {
     const char *compression, *semantics, *platform, *created, *keep_base, *last, *cert_dir;

@@ -209,11 +209,14 @@ def make(home):
         images.write_oci(at("xattr-" + value), images.tars_of(
             [[d("d"), f("d/a", "1", xattrs={"user.b": value * 2000, "user.a": "1"})]]))
     images.write_oci(at("126"), [tar_bytes([f("f%d" % i, "x")]) for i in range(126)])
+    images.write_oci(at("129"), [tar_bytes([f("f%d" % i, "x")]) for i in range(129)])
     images.write_oci(at("deep"), [tar_bytes([f("f%d" % i, "x")]) for i in range(1001)])
     noise = random.Random(1)
     mixed = [[f("data/%d" % i, noise.randbytes(300_000)) for i in range(80)] +
              [f("text/%d" % i, noise.randbytes(195_000).translate(DIGITS)) for i in range(80)]]
     images.write_docker_new(at("mixed.tar"), images.tars_of(mixed), name="mixed:v1")
+    images.write_oci(at("noise"), images.tars_of([[f("n%d" % i, noise.randbytes(400_000))] for i in range(3)]),
+                     compression="gzip")
     slow = [[f("slow", noise.randbytes(1_500_000).translate(DIGITS))]]  # seconds, with zstd:19
     images.write_docker_new(at("slow.tar"), images.tars_of(slow), name="slow:v1")
     big = [[f("big/%d-%d" % (n, i), noise.randbytes(5_000_000)) for i in range(10)] for n in (0, 1)]

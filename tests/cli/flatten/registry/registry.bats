@@ -267,9 +267,9 @@ END
 }
 
 @test "oci-archive: no partial file is written" {
-    echo old >out.tar
+    cp "$IMAGES/old.tar" out.tar
     fails 6 "" "$IMAGES/bad-digest" oci-archive:out.tar
-    [ "$(cat out.tar)" = old ]
+    cmp out.tar "$IMAGES/old.tar"
     [ "$(ls -A)" = out.tar ]
     fails 5 "what docker save writes: docker-archive:" oci-archive:"$IMAGES/old.tar" oci:x
     fails 2 "standard output" "$IMAGES/old.tar" oci-archive:-
