@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The measurements of hack/bench-carve: bench_carve.py DIR GIGABYTES CACHE LAYER_SIZE LINEAGE PULLS
+"""The measurements of hack/bench-carve: bench_carve.py DIR GIGABYTES CACHE LAYER_SIZE LINEAGE LOOKUPS PULLS
 
-DIR/flatten is the program; PULLS is empty to leave them out. Prints tables in Markdown.
+DIR/flatten is the program; LOOKUPS and PULLS are empty to leave them out. Prints tables in Markdown.
 """
 import hashlib
 import json
@@ -11,10 +11,13 @@ import subprocess
 import sys
 import tarfile
 
+import bench_mounts
 import bench_pulls
+import lookup_times
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ZSTD, GZIP = "--compression=zstd:3", "--compression=gzip"
+RUNS = 5  # of each mount
 
 
 class Bench:
@@ -50,17 +53,18 @@ class Bench:
     def oci(self, name):
         return "oci:" + self.path(name + "/oci")
 
+    def layout(self, name):
+        """Where the layout of a version as built, or of a result, is."""
+        built = self.path(name + "/oci")
+        return built if os.path.exists(built) else self.path(name)
+
     def blobs(self, name):
         """{digest: bytes} of an image's layers."""
-        top = self.path(name + "/oci" if os.path.exists(self.path(name + "/oci")) else name)
-        entry = read_json(top + "/index.json")["manifests"][0]
-        manifest = read_json(top + "/blobs/sha256/" + entry["digest"].removeprefix("sha256:"))
-        return {layer["digest"]: layer["size"] for layer in manifest["layers"]}
+        return {layer["digest"]: layer["size"] for layer in bench_mounts.manifest(self.layout(name))["layers"]}
 
     def analysis(self, name):
         """(layers, share of dead bytes, mean probes of existing paths)"""
-        top = self.path(name + "/oci" if os.path.exists(self.path(name + "/oci")) else name)
-        image = json.loads(self.flatten("analyze", "--json", "oci:" + top))["images"][0]
+        image = json.loads(self.flatten("analyze", "--json", "oci:" + self.layout(name)))["images"][0]
         payload = image["payload"]
         return len(image["layers"]), payload["dead"] / payload["in"], image["lookups"]["existing"]["mean"]
 
@@ -75,11 +79,6 @@ class Bench:
     def remove(self, *names):
         for name in names:
             shutil.rmtree(self.path(name))
-
-
-def read_json(path):
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
 
 
 def new_bytes(before, after):
@@ -167,7 +166,16 @@ def pulls(bench, first, second):
     bench.remove(*squashed, carved, like)
 
 
-def update(bench, with_pulls):
+def lookups(bench, versions):
+    """Lookups in mounts of {label: image}, with all paths of the tree; the last has one layer."""
+    print("\nLookups in version 2, times those in one layer\n")
+    heading("version 2", "dentries", *lookup_times.KINDS)
+    layouts = {label: bench.layout(name) for label, name in versions.items()}
+    for caches, label, times in bench_mounts.measure(bench.path("mounts"), layouts, RUNS):
+        row(label, caches, *("%.2f" % times[kind] for kind in lookup_times.KINDS))
+
+
+def update(bench, with_lookups, with_pulls):
     """Version 2 for a host or registry that has version 1."""
     first, second = bench.make("update", 1), bench.make("update", 2)
     files, owners = bounds(bench, first, second)
@@ -185,6 +193,8 @@ def update(bench, with_pulls):
     print("\nFiles that differ: %s MB compressed; carved --like: %.2f times that. All files of the packages that "
           "changed: %s MB; carved --like: %.2f times that." %
           (mb(files), transfer / files, mb(owners), transfer / owners))
+    if with_lookups:
+        lookups(bench, {"as built": second, "carved": alone, "carved --like": like, "squashed": squashed[1]})
     bench.remove(*squashed, carved, alone, like)
     if with_pulls:
         pulls(bench, first, second)
@@ -221,9 +231,9 @@ def lineage(bench, count):
 
 
 def main():
-    directory, gigabytes, cache, layer_size, count, with_pulls = sys.argv[1:]
+    directory, gigabytes, cache, layer_size, count, with_lookups, with_pulls = sys.argv[1:]
     bench = Bench(directory, gigabytes, cache, layer_size)
-    update(bench, with_pulls)
+    update(bench, with_lookups, with_pulls)
     if int(count) > 1:
         lineage(bench, int(count))
 
