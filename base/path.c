@@ -1,5 +1,6 @@
 #include "base/path.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void drop_last_component(struct buf *out, size_t start)
@@ -98,4 +99,11 @@ bool path_is_beneath(const char *path, const char *dir)
     if (len == 0 || (len == 1 && dir[0] == '/'))
         return true;
     return strncmp(path, dir, len) == 0 && (path[len] == '\0' || path[len] == '/');
+}
+
+const char *temporary_dir(void)
+{
+    const char *dir = getenv("TMPDIR");
+
+    return dir && dir[0] == '/' ? dir : "/var/tmp";
 }

@@ -60,9 +60,10 @@ static int set_wasted(struct ci_rules *g, double value, const char *rest, struct
     }
     while (*rest == ' ')
         rest++;
-    if (unit_of(rest) == 0)
+    double bytes = value * unit_of(rest);
+    if (unit_of(rest) == 0 || (value > 0 && bytes < 1)) /* 0.1 is meant as a share */
         return err_set(err, ERR_USAGE, "max-wasted: expected bytes (200MB) or a share (10%%)");
-    ci_rule_set(g, CI_RULE_WASTED, value * unit_of(rest));
+    ci_rule_set(g, CI_RULE_WASTED, bytes);
     return 0;
 }
 

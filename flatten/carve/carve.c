@@ -123,8 +123,7 @@ static void tell_like(const struct carving *c)
 {
     static const char *const reasons[LAYOUT_FATES] = {
         [LAYOUT_STATE] = "it has only the newest, which is always made anew",
-        [LAYOUT_UNSOUND] = "engines would not agree about the result, or its layers describe the "
-                           "root directory and the source does not",
+        [LAYOUT_UNSOUND] = "engines disagree about its layers, or about the root directory",
         [LAYOUT_UNUSED] = "none of its files is the same",
         [LAYOUT_DEAD] = "too few of its files are the same",
         [LAYOUT_MANY] = "with the new ones they are more than --layers",

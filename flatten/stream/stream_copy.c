@@ -1,4 +1,5 @@
 #include "base/fdio.h"
+#include "base/path.h"
 #include "flatten/stream/stream.h"
 
 int stream_copy(struct stream *s, int fd, uint64_t most, struct err *err)
@@ -17,7 +18,7 @@ int stream_copy(struct stream *s, int fd, uint64_t most, struct err *err)
                            (unsigned long long)limit);
         most -= len;
         if (fd_write_all(fd, data, len, err) < 0)
-            return err_wrap(err, "temporary file (set TMPDIR)");
+            return err_wrap(err, "temporary file in %s (set TMPDIR)", temporary_dir());
         stream_advance(s, len);
     }
 }

@@ -46,4 +46,7 @@ size_t path_depth(const char *path);
  */
 char *path_parent(const char *path, const char **name) must_check;
 
+/* Returns the directory for temporary files: TMPDIR if that is absolute, else /var/tmp. Static. */
+const char *temporary_dir(void);
+
 #endif

@@ -1,6 +1,7 @@
 #include "flatten/carve/spool/packer.h"
 
 #include "base/fdio.h"
+#include "base/path.h"
 #include "flatten/merge/tree/array.h"
 #include "flatten/stream/cpus.h"
 #include "flatten/stream/relay.h"
@@ -55,7 +56,8 @@ int spool_write(int fd, const void *data, size_t len, uint64_t at, struct err *e
     if (fd_pwrite_all(fd, data, len, (off_t)at, err) == 0)
         return 0;
     err->sys = 0; /* the directory is named here: the destination is not the one that is full */
-    return err_wrap(err, "the temporary file for the files of the image (set TMPDIR)");
+    return err_wrap(err, "the temporary file for the image's files, in %s (set TMPDIR)",
+                    temporary_dir());
 }
 
 /* ---- threads ---- */

@@ -2,6 +2,7 @@
 
 #include "base/cli/log.h"
 #include "base/human.h"
+#include "base/path.h"
 #include "flatten/command/squash/image_reading.h"
 #include "flatten/command/squash/squash_family.h"
 #include "flatten/squash/squash_verify.h"
@@ -256,7 +257,7 @@ static int explain_room(const struct squash_run *run, struct err *err)
         return -1;
     if (run->to->path)
         return err_wrap(err, "%s", run->to->path);
-    return err_wrap(err, "the new layer's temporary file (set TMPDIR)");
+    return err_wrap(err, "the new layer's temporary file in %s (set TMPDIR)", temporary_dir());
 }
 
 /* Opens the files for layers that are unpacked ahead. */

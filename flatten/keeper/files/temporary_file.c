@@ -1,17 +1,11 @@
 #include "flatten/keeper/files/temporary_file.h"
 
 #include "base/human.h"
+#include "base/path.h"
 
 #include <fcntl.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-
-static const char *temporary_dir(void)
-{
-    const char *dir = getenv("TMPDIR");
-
-    return dir && dir[0] == '/' ? dir : "/var/tmp";
-}
 
 int temporary_file_open(struct err *err)
 {

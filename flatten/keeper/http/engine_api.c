@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/fdio.h"
+#include "base/path.h"
 #include "flatten/exchange/image_limits.h"
 #include "flatten/keeper/http/environment.h"
 
@@ -273,7 +274,7 @@ struct json_doc *engine_info(struct engine *e, struct err *err)
 static int take_file(void *ctx, const char *data, size_t len, struct err *err)
 {
     return fd_write_all(*(int *)ctx, data, len, err) < 0
-               ? err_wrap(err, "temporary file (set TMPDIR)")
+               ? err_wrap(err, "temporary file in %s (set TMPDIR)", temporary_dir())
                : 0;
 }
 

@@ -1,6 +1,7 @@
 #include "flatten/keeper/registry/registry.h"
 
 #include "base/fdio.h"
+#include "base/path.h"
 #include "flatten/exchange/blob_store.h"
 #include "flatten/stream/relay.h"
 
@@ -99,7 +100,7 @@ static int take_body(void *ctx, const char *data, size_t len, struct err *err)
                        d->blob->size);
     off_t at = d->pull->offsets[d->number] + (off_t)d->have;
     if (fd_pwrite_all(d->pull->fd, data, len, at, err) < 0)
-        return err_wrap(err, "temporary file (set TMPDIR)");
+        return err_wrap(err, "temporary file in %s (set TMPDIR)", temporary_dir());
     d->have += len;
     tell_reader(d);
     return sha256_update(d->hash, data, len, err);

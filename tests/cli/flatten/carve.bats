@@ -309,9 +309,10 @@ only_times() {
 }
 
 @test "without room for the files of the image, the message says what to do, and nothing is left" {
+    export TMPDIR=/var/tmp
     run --separate-stderr bash -c 'trap "" XFSZ; ulimit -f 20000; exec "$FLATTEN" carve -q "$IMAGES/big.tar" oci:out'
     show
-    refused 3 "the temporary file for the files of the image (set TMPDIR)"
+    refused 3 "the temporary file for the image's files, in $TMPDIR (set TMPDIR)"
     [[ $stderr != *out* ]]
     [ -z "$(ls -A)" ]
 }

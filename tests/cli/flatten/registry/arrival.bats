@@ -302,7 +302,7 @@ sends_chunks() { [ "$(count '^PATCH ')" -ge "$1" ]; }
     begin_reading "$SOURCE" oci:out
     prlimit --pid "$FLATTEN_PID" --fsize=1000000
     release held
-    ends 3 "temporary file (set TMPDIR)"
+    ends 3 "temporary file in ${TMPDIR:-/var/tmp} (set TMPDIR)"
 }
 
 @test "a blob that is gone is the error, whatever was read before" {

@@ -35,6 +35,7 @@ static void test_bad(void **state)
         {"max-wasted", "0x10"},   {"max-wasted", "101%"},   {"max-wasted", "1 potato"},
         {"max-wasted", "nan"},    {"max-wasted", "1..2"},   {"min-efficiency", "2"},
         {"min-efficiency", "1k"}, {"max-depth", "3layers"}, {"max-probes", "%"},
+        {"max-wasted", "0.1"},
     };
 
     (void)state;
