@@ -118,6 +118,24 @@ static enum layout_fate main_fate(const struct layout_like *like, size_t layers)
     return last;
 }
 
+/* Without options, layers are made anew that were perhaps asked for. */
+static void tell_slow(const struct carving *c)
+{
+    const struct layout_options *o = &c->carve->layout;
+    size_t slow = 0;
+
+    for (size_t i = 0; i < c->previous.view.layer_count; i++)
+        slow += c->like.fates[i] == LAYOUT_SLOW;
+    if (slow == 0 || o->cap > 0 || o->layers > 0)
+        return;
+    _cleanup_free_ char *text =
+        strf("%zu layer%s made anew, as lookups would search too many; if it was made with "
+             "--layers or --layer-size, give them again",
+             slow, slow == 1 ? " is" : "s are");
+    if (text)
+        carve_tell(c->options, "--like", text);
+}
+
 /* Gives notice of a previous version that helps little. */
 static void tell_like(const struct carving *c)
 {
@@ -135,8 +153,10 @@ static void tell_like(const struct carving *c)
     if (!c->previous.carved)
         carve_tell(c->options, "--like",
                    "it was never carved: its layers are kept as they are, or not at all");
-    if (c->like.kept > 0)
+    if (c->like.kept > 0) {
+        tell_slow(c);
         return;
+    }
     _cleanup_free_ char *text =
         strf("no layer of it is kept: %s%s", reasons[fate],
              may_be_times ? "; if only times differ, --stable-times helps" : "");

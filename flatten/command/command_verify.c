@@ -48,6 +48,7 @@ const struct command_spec command_verify_spec = {
 
 struct printer {
     const struct verify_command *command;
+    FILE *out;
     const char *platform; /* precedes the differences; or NULL */
     uint64_t count;
 };
@@ -86,7 +87,7 @@ static void print_difference(void *ctx, const char *path, const char *a, const c
         buf_putc(&line, '\n');
     }
     if (line.data)
-        fputs(line.data, stdout);
+        fputs(line.data, p->out);
 }
 
 /* The images that are compared: A and B. */
@@ -94,6 +95,7 @@ struct pair {
     const struct verify_command *command;
     const struct reference *references;
     struct source *sources[2];
+    FILE *out; /* standard output, or a buffer for it: JSON is printed whole or not at all */
 };
 
 static void pair_close(struct pair *p)
@@ -127,14 +129,14 @@ static struct listing *list_image(const struct pair *p, size_t which, const char
 }
 
 /* Prints what was found, after the differences. `name`: of the platform; or NULL. */
-static void print_result(const struct verify_command *c, const char *name, size_t count,
-                         size_t paths)
+static void print_result(const struct pair *p, const char *name, size_t count, size_t paths)
 {
+    const struct verify_command *c = p->command;
     const char *of = name ? name : "", *colon = name ? ": " : "";
 
     if (c->json)
-        printf("],\"count\":%zu,\"paths\":%zu,\"same\":%s}", count, paths,
-               count ? "false" : "true");
+        fprintf(p->out, "],\"count\":%zu,\"paths\":%zu,\"same\":%s}", count, paths,
+                count ? "false" : "true");
     if (c->json || c->quiet)
         return;
     if (count > c->most)
@@ -149,7 +151,7 @@ static void print_result(const struct verify_command *c, const char *name, size_
 static int compare_images(const struct pair *p, const char *const platforms[2], const char *name,
                           struct err *err)
 {
-    struct printer printer = {.command = p->command, .platform = name};
+    struct printer printer = {.command = p->command, .out = p->out, .platform = name};
     _cleanup_listing_ struct listing *a = list_image(p, 0, platforms[0], NULL, err);
     _cleanup_listing_ struct listing *b = a ? list_image(p, 1, platforms[1], a, err) : NULL;
 
@@ -159,11 +161,11 @@ static int compare_images(const struct pair *p, const char *const platforms[2], 
         _cleanup_buf_ struct buf quoted = BUF_INIT;
         if (name)
             json_quote(&quoted, name, strlen(name));
-        printf("{%s%s%s\"differences\":[", name ? "\"platform\":" : "",
-               quoted.data ? quoted.data : "", name ? "," : "");
+        fprintf(p->out, "{%s%s%s\"differences\":[", name ? "\"platform\":" : "",
+                quoted.data ? quoted.data : "", name ? "," : "");
     }
     size_t count = listing_compare(a, b, print_difference, &printer);
-    print_result(p->command, name, count, listing_count(a));
+    print_result(p, name, count, listing_count(a));
     return count ? 1 : 0;
 }
 
@@ -173,14 +175,15 @@ static int compare_images(const struct pair *p, const char *const platforms[2], 
 static int list_platforms(const struct pair *p, size_t which, struct platforms *out,
                           struct err *err)
 {
-    const struct image_choice choice = {.platform = PLATFORM_ANY, .outline = true};
+    struct image_choice choice = {.outline = true};
+    struct err ignored = ERR_INIT;
 
     if (p->command->platform || reference_is_engine(&p->references[which]))
         return 0;
-    _cleanup_image_ struct image *image = source_image(p->sources[which], &choice, err);
-    if (!image && err->kind == ERR_UNSUPPORTED) { /* an index in an index: one image is chosen */
-        *err = (struct err)ERR_INIT;
-        return 0;
+    _cleanup_image_ struct image *image = source_image(p->sources[which], &choice, &ignored);
+    if (!image) { /* none is for this machine */
+        choice.platform = PLATFORM_ANY;
+        image = source_image(p->sources[which], &choice, err);
     }
     if (!image || (image->index && platforms_list(image->index, out, err) < 0))
         return err_wrap(err, "%c", which ? 'B' : 'A');
@@ -190,24 +193,32 @@ static int list_platforms(const struct pair *p, size_t which, struct platforms *
     return 0;
 }
 
-static const struct platform_item *find_platform(const struct platforms *p, const char *text)
+/* Returns the item of `of` that item `which` of `p` is compared with: as often there before it. */
+static const struct platform_item *find_match(const struct platforms *p, size_t which,
+                                              const struct platforms *of)
 {
-    for (size_t i = 0; i < p->count; i++)
-        if (strcmp(p->list[i].text, text) == 0)
-            return &p->list[i];
+    const char *text = p->list[which].text;
+    size_t before = 0;
+
+    for (size_t i = 0; i < which; i++)
+        before += strcmp(p->list[i].text, text) == 0;
+    for (size_t i = 0; i < of->count; i++)
+        if (strcmp(of->list[i].text, text) == 0 && before-- == 0)
+            return &of->list[i];
     return NULL;
 }
 
 /* Separates the items of a list in JSON. */
-static void begin_item(const struct verify_command *c, bool *first)
+static void begin_item(const struct pair *p, bool *first)
 {
-    if (c->json && !*first)
-        putchar(',');
+    if (p->command->json && !*first)
+        fputc(',', p->out);
     *first = false;
 }
 
-static void print_missing(const struct verify_command *c, const char *platform, char side)
+static void print_missing(const struct pair *p, const char *platform, char side)
 {
+    const struct verify_command *c = p->command;
     _cleanup_buf_ struct buf quoted = BUF_INIT;
 
     if (!c->json && !c->quiet)
@@ -215,22 +226,22 @@ static void print_missing(const struct verify_command *c, const char *platform, 
     if (!c->json)
         return;
     json_quote(&quoted, platform, strlen(platform));
-    printf("{\"platform\":%s,\"missing\":\"%c\",\"same\":false}", quoted.data ? quoted.data : "",
-           side);
+    fprintf(p->out, "{\"platform\":%s,\"missing\":\"%c\",\"same\":false}",
+            quoted.data ? quoted.data : "", side);
 }
 
 /* Returns 1, and prints it, if `has` has a platform that `lacks`, which is `side`, does not. */
-static int find_missing(const struct verify_command *c, const struct platforms *has,
+static int find_missing(const struct pair *p, const struct platforms *has,
                         const struct platforms *lacks, char side, bool *first)
 {
     int missing = 0;
 
     for (size_t i = 0; i < has->count; i++) {
-        if (find_platform(lacks, has->list[i].text))
+        if (find_match(has, i, lacks))
             continue;
         missing = 1;
-        begin_item(c, first);
-        print_missing(c, has->list[i].text, side);
+        begin_item(p, first);
+        print_missing(p, has->list[i].text, side);
     }
     return missing;
 }
@@ -242,22 +253,22 @@ static int compare_indexes(const struct pair *p, const struct platforms *a,
     const struct verify_command *c = p->command;
     bool first = true;
 
-    fputs(c->json ? "{\"platforms\":[" : "", stdout);
-    int differ = find_missing(c, a, b, 'B', &first);
-    differ |= find_missing(c, b, a, 'A', &first);
+    fputs(c->json ? "{\"platforms\":[" : "", p->out);
+    int differ = find_missing(p, a, b, 'B', &first);
+    differ |= find_missing(p, b, a, 'A', &first);
     for (size_t i = 0; i < a->count; i++) {
-        const struct platform_item *other = find_platform(b, a->list[i].text);
+        const struct platform_item *other = find_match(a, i, b);
         if (!other)
             continue;
         const char *const digests[2] = {a->list[i].digest, other->digest};
-        begin_item(c, &first);
+        begin_item(p, &first);
         int rc = compare_images(p, digests, a->list[i].text, err);
         if (rc < 0)
-            return -1;
+            return err_wrap(err, "%s", a->list[i].text);
         differ |= rc;
     }
     if (c->json)
-        printf("],\"same\":%s}", differ ? "false" : "true");
+        fprintf(p->out, "],\"same\":%s}", differ ? "false" : "true");
     return differ;
 }
 
@@ -277,6 +288,23 @@ static int compare_all(const struct pair *p, struct err *err)
     return compare_images(p, chosen, NULL, err);
 }
 
+/* Collects the document and prints it. */
+static int compare_json(struct pair *p, struct err *err)
+{
+    _cleanup_free_ char *text = NULL;
+    size_t len;
+
+    p->out = open_memstream(&text, &len);
+    if (!p->out)
+        return err_nomem(err);
+    int rc = compare_all(p, err);
+    if (fclose(p->out) != 0)
+        return err_nomem(err);
+    if (rc >= 0 && puts(text) < 0)
+        return err_sys(err, "standard output");
+    return rc;
+}
+
 /* Runs in the sandbox. Returns the exit status. */
 static int compare_in_sandbox(struct reader *r, void *ctx, struct err *err)
 {
@@ -284,9 +312,8 @@ static int compare_in_sandbox(struct reader *r, void *ctx, struct err *err)
 
     if (pair_open(&p, r, err) < 0)
         return -1;
-    int rc = compare_all(&p, err);
-    if (rc >= 0 && p.command->json)
-        putchar('\n');
+    p.out = stdout;
+    int rc = p.command->json ? compare_json(&p, err) : compare_all(&p, err);
     if (rc >= 0 && fflush(stdout) != 0)
         return err_sys(err, "standard output");
     return rc;

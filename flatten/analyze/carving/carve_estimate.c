@@ -24,7 +24,7 @@ static int pull_source(const struct carve_input *in, struct carve_pull *out, str
 
     if (!layers)
         return err_nomem(err);
-    if (!pull_image_list(in->image, in->payload, layers))
+    if (!pull_image_list(in->image, 0, in->payload, layers))
         for (size_t i = 0; i < count; i++)
             layers[i] = (struct pull_layer){(uint64_t)((double)in->layers[i] * PULL_ASSUMED_RATIO),
                                             in->layers[i]};
@@ -43,7 +43,7 @@ static bool is_large(const struct carve_input *in, uint64_t layer)
 /* Returns true if the best of all layouts could pay: of equal layers, without anything besides. */
 static bool might_pay(const struct carve_input *in, const struct carve_estimate *e)
 {
-    double packed = (double)in->live * pull_image_share(in->image, in->payload);
+    double packed = (double)in->live * pull_image_share(in->image, 0, in->payload);
     double pulled = packed / carve_streams[THREE] / pull_default_rates.stream;
     double unpacked = (double)in->live / pull_default_rates.unpack;
 
@@ -64,7 +64,7 @@ static bool does_pay(const struct carve_input *in, const struct carve_estimate *
 static int pull_carved(const struct carve_input *in, const struct layout *layout,
                        struct carve_estimate *e, struct err *err)
 {
-    double share = pull_image_share(in->image, in->payload);
+    double share = pull_image_share(in->image, 0, in->payload);
     _cleanup_free_ struct pull_layer *layers = calloc(layout->count + 1, sizeof(*layers));
 
     if (!layers)

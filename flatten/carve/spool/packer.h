@@ -20,7 +20,7 @@ int spool_write(int fd, const void *data, size_t len, uint64_t at, struct err *e
 struct packer;
 
 /*
- * Starts as many threads as the options say for zstd, at most 8; each takes 9 MB. fd and *pieces,
+ * Starts as many threads as the options say for zstd, at most 3; each takes 10 MB. fd and *pieces,
  * which gets what is added, are borrowed; *pieces may be read after packer_finish. The caller frees
  * the packer with packer_free; NULL on failure.
  */

@@ -28,7 +28,8 @@ void print_carved_layers(const struct squash_job *job, bool like, struct buf *ou
         buf_printf(out, "%zu of %zu layers are kept; %s in the other %zu", s->kept, s->count,
                    human_size(bytes, size), s->count - s->kept);
     else if (job->carved.layout.count == 0)
-        buf_printf(out, "all %zu layers are kept", s->count);
+        buf_printf(out, "%zu layer%s kept: nothing else is left to carve", s->count,
+                   s->count == 1 ? " is" : "s are");
     else
         buf_printf(out, "%u layer%s became %zu", s->report.layers, human_s(s->report.layers),
                    s->count);

@@ -49,7 +49,8 @@ uint64_t carve_packed(const struct squash_job *job, size_t layer)
 
     return w ? w->size
              : (uint64_t)((double)job->carved.layout.layers[layer].bytes *
-                          pull_image_share(job->image, job->squashed.report.payload_in));
+                          pull_image_share(job->image, carve_first_layer(job),
+                                           job->squashed.report.payload_in));
 }
 
 static bool is_estimated(const struct squash_job *job)
@@ -62,7 +63,8 @@ static bool is_estimated(const struct squash_job *job)
 
 static void list_source(const struct squash_job *job, struct pulls *p)
 {
-    if (pull_image_list(job->image, job->squashed.report.payload_in, p->source))
+    if (pull_image_list(job->image, carve_first_layer(job), job->squashed.report.payload_in,
+                        p->source))
         p->list[p->count++] =
             (struct pull){"source", "the source", p->source, job->image->layer_count, 0};
 }

@@ -205,26 +205,39 @@ void sink_archive_omit_layout(struct sink *sink)
     ((struct archive_sink *)sink)->no_layout = true;
 }
 
-/* True for a tar archive, also in gzip, zstd or xz. */
-static bool is_archive(const char data[USTAR_BLOCK])
+/* True if the block has the checksum of a header, of which also the oldest tars have one. */
+static bool is_tar_header(const struct ustar *h)
 {
-    return memcmp(data + 257, "ustar", 5) == 0 || memcmp(data, "\x1f\x8b", 2) == 0 ||
+    struct ustar sum = *h;
+    char said[sizeof(h->checksum) + 1] = {0};
+
+    memcpy(said, h->checksum, sizeof(h->checksum));
+    ustar_put_checksum(&sum);
+    return strtoul(said, NULL, 8) == strtoul(sum.checksum, NULL, 8);
+}
+
+/* True for a tar archive, or what may be one in gzip, zstd or xz. */
+static bool is_archive(const struct ustar *start)
+{
+    const char *data = (const char *)start;
+
+    return is_tar_header(start) || memcmp(data, "\x1f\x8b", 2) == 0 ||
            memcmp(data, "\x28\xb5\x2f\xfd", 4) == 0 || memcmp(data, "\xfd\x37zXZ", 5) == 0;
 }
 
 /* An empty file may be one of mktemp. */
 static int check_replaced(int dir, const char *name, const struct stat *st, struct err *err)
 {
-    char data[USTAR_BLOCK] = {0};
+    struct ustar start = {0};
 
     if (!S_ISREG(st->st_mode))
         return err_set(err, ERR_USAGE, "exists and is not a regular file");
     if (st->st_size == 0)
         return 0;
     _cleanup_fd_ int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 || pread(fd, data, sizeof(data), 0) < 0)
+    if (fd < 0 || pread(fd, &start, sizeof(start), 0) < 0)
         return err_sys(err, "an archive would be replaced, and this file cannot be read");
-    if (!is_archive(data))
+    if (!is_archive(&start))
         return err_set(err, ERR_USAGE,
                        "exists and is not an archive: remove it first, or name another file");
     return 0;

@@ -86,6 +86,9 @@ load lib/flatten
         "$FLATTEN" carve -q --json --keep-base=2 "oci:$IMAGES/noise" "$way" >json
         gojq -e '.pull.carved.bytes / .pull.source.bytes | . > 0.99 and . < 1.01' json
     done
+    # The share that layers take is that of those above.
+    "$FLATTEN" carve -n --json --keep-base=1 "oci:$IMAGES/uneven" >json
+    gojq -e '.pull.carved.bytes / .pull.source.bytes | . > 0.99 and . < 1.01' json
     ok carve -n --keep-base=2 "oci:$IMAGES/noise"
     [[ $output == "keep layer 1 "*" as it is "*"keep layer 2 "*"make layer 3 "* ]]
 }
@@ -100,13 +103,24 @@ load lib/flatten
     gojq -e ".images[0].entries.out == $paths" json
 }
 
+@test "lookups stay within their limit from version to version, and layers that are made anew for it are told" {
+    PYTHONDONTWRITEBYTECODE=1 python3 "$FLATTEN_LIB/growing_image.py" . 9
+    ok carve -q oci:0 oci:carved-0
+    for i in {1..8}; do
+        "$FLATTEN" carve --json "--like=oci:carved-$((i - 1))" "oci:$i" "oci:carved-$i" >json 2>>said
+        gojq -e '.lookups.probes <= 1.5' json
+    done
+    grep "layers are made anew, as lookups would search too many; if it was made with --layers or --layer-size, give" said
+    # The same image with these options keeps all.
+    ok carve -q --layers=10 oci:8 oci:many
+    ok carve --layers=10 --like=oci:many oci:8 oci:again
+    [[ $stderr == *"all "*" layers are those of the previous version"* ]]
+}
+
 @test "--like says which layers stay, and why none does" {
     ok carve -q --layer-size=20k "oci:$IMAGES/owned" oci:one
     ok carve --layer-size=20k --like=oci:one "oci:$IMAGES/owned" oci:same
     [[ $stderr == *"all "*" layers are those of the previous version"*"above the previous version: 0 B"* ]]
-    # Without these options there are as many lookups as before: no layer is made anew for them.
-    ok carve --like=oci:one "oci:$IMAGES/owned" oci:again
-    [[ $stderr == *"all "*" layers are those of the previous version"* ]]
     ok carve -n --layers=1 --like=oci:one "oci:$IMAGES/owned2"
     [[ $stderr == *"no layer of it is kept: with the new ones they are more than --layers"* ]]
     ok carve -q "oci:$IMAGES/timed" oci:timed

@@ -177,26 +177,31 @@ END
     [ ! -e new ]
 }
 
+# edit LAYOUT CODE: changes `items`, the descriptors of the index of several platforms in the layout.
+edit() {
+    python3 - "$@" <<'END'
+import hashlib, json, sys
+home, code = sys.argv[1:]
+blob = lambda digest: "%s/blobs/sha256/%s" % (home, digest[7:])
+index = json.load(open(home + "/index.json"))
+inner = json.load(open(blob(index["manifests"][0]["digest"])))
+items = inner["manifests"]
+exec(code)
+inner["manifests"] = items
+data = json.dumps(inner).encode()
+digest = "sha256:" + hashlib.sha256(data).hexdigest()
+open(blob(digest), "wb").write(data)
+index["manifests"][0].update(digest=digest, size=len(data))
+json.dump(index, open(home + "/index.json", "w"))
+END
+}
+
 @test "verify compares all platforms of two indexes" {
     cp -r "$IMAGES/platforms" other
     ok verify "oci:$IMAGES/platforms" oci:other
     for p in amd64 arm64 arm/v7; do [[ $stderr == *"linux/$p: the same tree: "* ]]; done
     # One platform has another tree, and one is missing.
-    python3 - "$IMAGES/platforms" other <<'END'
-import hashlib, json, sys
-blob = lambda home, digest: "%s/blobs/sha256/%s" % (home, digest[7:])
-home, other = sys.argv[1:]
-index = json.load(open(other + "/index.json"))
-inner = json.load(open(blob(other, index["manifests"][0]["digest"])))
-amd, arm, v7 = inner["manifests"][:3]
-arm["digest"], arm["size"] = v7["digest"], v7["size"]
-inner["manifests"] = [amd, arm]
-data = json.dumps(inner).encode()
-digest = "sha256:" + hashlib.sha256(data).hexdigest()
-open(blob(other, digest), "wb").write(data)
-index["manifests"][0].update(digest=digest, size=len(data))
-json.dump(index, open(other + "/index.json", "w"))
-END
+    edit other 'items[1].update(digest=items[2]["digest"], size=items[2]["size"]); items = items[:2]'
     flatten verify "oci:$IMAGES/platforms" oci:other
     show
     [ "$status" -eq 1 ]
@@ -209,6 +214,31 @@ END
     ok verify --platform=linux/amd64 "oci:$IMAGES/platforms" oci:other
     flatten verify "oci:$IMAGES/stacked" "oci:$IMAGES/platforms"
     [[ $stderr == *"B has 3 platforms: this machine's is compared (--platform chooses another)"* ]]
+}
+
+@test "verify pairs platforms that an index has several times in their order, and needs all layers" {
+    for i in one two; do cp -r "$IMAGES/platforms" "$i"; done
+    # Three images for one platform: the last of `two` is another.
+    edit one 'items = [dict(i, platform=items[0]["platform"]) for i in items]'
+    edit two 'items = [dict(i, platform=items[0]["platform"]) for i in items[:2] + items[:1]]'
+    ok verify oci:one oci:one
+    fails_to_be_same oci:one oci:two
+    edit two 'items = items[:2]'
+    fails_to_be_same oci:one oci:two
+    [[ $stderr == *"linux/amd64: B has no such image"* ]]
+    # JSON is printed whole or not at all; the message names the platform.
+    cp -r "$IMAGES/platforms" sparse
+    edit sparse 'import os; m = json.load(open(blob(items[1]["digest"]))); os.unlink(blob(m["layers"][0]["digest"]))'
+    flatten verify --json oci:sparse oci:sparse
+    show
+    [ "$status" -eq 3 ] && [ -z "$output" ] && [[ $stderr == *"verify: linux/arm64: A: "* ]]
+    ok verify --platform=linux/amd64 oci:sparse oci:sparse
+}
+
+fails_to_be_same() {
+    flatten verify "$@"
+    show
+    [ "$status" -eq 1 ]
 }
 
 @test "options that contradict --all-images are refused" {

@@ -359,6 +359,8 @@ pipe" ]
         "$pack" <"$IMAGES/old.tar" >packed
         ok -q "$IMAGES/old.tar" docker-archive:packed
     done
+    tar --format=v7 -cf v7.tar notes.txt
+    ok -q "$IMAGES/old.tar" docker-archive:v7.tar
     : >empty
     ok -q "$IMAGES/old.tar" docker-archive:empty
 }

@@ -28,7 +28,7 @@ struct planning {
     struct layout_wishes wishes;
     struct layout_order order;
     struct like_choice choice;
-    double max_probes; /* once layouts without --like have been made; else 0 */
+    double max_probes; /* once a layout without --like has been made; else 0 */
     uint64_t *extra;   /* by kept layer: probes that its directories add to lookups */
 };
 
@@ -253,49 +253,24 @@ static int plan_once(struct planning *p, struct layout_like *out, struct err *er
     return count_lookups(p, out, err);
 }
 
-static int raise_limit(struct planning *p, const struct layout_options *options, size_t *layers,
-                       struct err *err)
-{
-    _cleanup_layout_ struct layout alone = {0};
-
-    if (layout_make(p->in, options, &alone, err) < 0)
-        return -1;
-    if (p->max_probes < alone.probes * SLOWER)
-        p->max_probes = alone.probes * SLOWER;
-    *layers = alone.count;
-    return 0;
-}
-
-/*
- * Sets the most probes that are allowed: those of a layout on its own, and a few more. Unless asked
- * otherwise that may have as many layers as the previous version.
- */
-static int find_limit(struct planning *p, struct err *err)
-{
-    struct layout_options alone = p->options->layout;
-    bool free = alone.cap == 0 && alone.layers == 0;
-    size_t layers;
-
-    p->max_probes = p->options->max_probes;
-    if (raise_limit(p, &alone, &layers, err) < 0)
-        return -1;
-    alone.layers = p->choice.view.previous->layer_count;
-    if (!free || alone.layers <= layers || alone.layers > LAYOUT_MOST_LAYERS)
-        return 0;
-    return raise_limit(p, &alone, &layers, err);
-}
-
 /*
  * No plan can be asked for as few probes as a layout on its own has: all would be rewritten each
  * time where the limit is near.
  */
 static int is_slow(struct planning *p, const struct layout_like *plan, bool *slow, struct err *err)
 {
+    _cleanup_layout_ struct layout alone = {0};
+
     *slow = false;
     if (plan->kept == 0 || plan->layout.probes <= p->options->max_probes)
         return 0;
-    if (p->max_probes == 0 && find_limit(p, err) < 0)
-        return -1;
+    if (p->max_probes == 0) {
+        if (layout_make(p->in, &p->options->layout, &alone, err) < 0)
+            return -1;
+        p->max_probes = alone.probes * SLOWER;
+        if (p->max_probes < p->options->max_probes)
+            p->max_probes = p->options->max_probes;
+    }
     *slow = plan->layout.probes > p->max_probes;
     return 0;
 }

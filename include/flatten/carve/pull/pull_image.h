@@ -12,15 +12,17 @@
 bool pull_image_is_packed(const struct image *image);
 
 /*
- * Returns the share of its unpacked bytes that a compressed layer takes: that of the image's
- * layers, of `payload` bytes unpacked, at most 1; or PULL_ASSUMED_RATIO.
+ * Returns the share of its unpacked bytes that a compressed layer takes: that of the image's layers
+ * without the oldest `kept`, of `payload` bytes unpacked, at most 1; or PULL_ASSUMED_RATIO.
  */
-double pull_image_share(const struct image *image, uint64_t payload);
+double pull_image_share(const struct image *image, size_t kept, uint64_t payload);
 
 /*
- * Fills out[0] to out[layer_count - 1]. Returns false, and fills nothing, for an image that is read
- * in an engine's store: it has no blobs.
+ * Fills out[0] to out[layer_count - 1]; `payload` is that of the layers without the oldest `kept`.
+ * Returns false, and fills nothing, for an image that is read in an engine's store: it has no
+ * blobs.
  */
-bool pull_image_list(const struct image *image, uint64_t payload, struct pull_layer *out);
+bool pull_image_list(const struct image *image, size_t kept, uint64_t payload,
+                     struct pull_layer *out);
 
 #endif

@@ -217,6 +217,8 @@ def make(home):
     images.write_docker_new(at("mixed.tar"), images.tars_of(mixed), name="mixed:v1")
     images.write_oci(at("noise"), images.tars_of([[f("n%d" % i, noise.randbytes(400_000))] for i in range(3)]),
                      compression="gzip")
+    images.write_oci(at("uneven"), images.tars_of([[f("noise", noise.randbytes(400_000))], [f("text", "t" * 400_000)]]),
+                     compression="gzip")
     slow = [[f("slow", noise.randbytes(1_500_000).translate(DIGITS))]]  # seconds, with zstd:19
     images.write_docker_new(at("slow.tar"), images.tars_of(slow), name="slow:v1")
     big = [[f("big/%d-%d" % (n, i), noise.randbytes(5_000_000)) for i in range(10)] for n in (0, 1)]

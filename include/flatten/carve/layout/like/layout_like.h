@@ -75,10 +75,8 @@ uint32_t *layout_previous_shown(struct tree *tree, const struct layout_previous 
 
 struct layout_like_options {
     struct layout_options layout;
-    double max_dead; /* share of the bytes of all layers, dead ones included */
-    /* Or 1.1 times those of a layout without --like, if that is more: of one that has as many
-     * layers as the previous version, if neither their number nor their size is set. */
-    double max_probes;
+    double max_dead;   /* share of the bytes of all layers, dead ones included */
+    double max_probes; /* or 1.1 times those of a layout without --like, if that is more */
 };
 
 /* The reason why a previous layer is kept or not; the last two depend on options. */
