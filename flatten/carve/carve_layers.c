@@ -20,11 +20,12 @@ struct begun_layer {
 
 struct lanes;
 
-/* Writes one layer after another, each as soon as it was begun. */
+/* Writes one layer after another, as long as one has begun that no lane has taken. */
 struct lane {
     struct lanes *all;
     struct carve_writer writer;
     struct worker *worker; /* or NULL */
+    bool busy;             /* with the hub's lock */
 };
 
 /*
@@ -85,25 +86,48 @@ static void run_lane(void *ctx)
     struct lanes *all = lane->all;
 
     pthread_mutex_lock(&all->hub->lock);
-    while (!all->over) {
-        if (all->taken < all->begun)
-            write_next(lane);
-        else
-            pthread_cond_wait(&all->hub->changed, &all->hub->lock);
-    }
+    while (!all->over && all->taken < all->begun)
+        write_next(lane);
+    lane->busy = false;
     pthread_mutex_unlock(&all->hub->lock);
 }
 
-static int start_lanes(struct lanes *all, struct err *err)
+static int init_lanes(struct lanes *all, struct err *err)
 {
     for (size_t i = 0; i < all->count; i++) {
-        struct lane *lane = &all->list[i];
-        lane->all = all;
-        if (carve_writer_init(&lane->writer, &all->lists, &all->given_up, err) < 0 ||
-            !(lane->worker = worker_start(run_lane, lane, err)))
+        all->list[i].all = all;
+        if (carve_writer_init(&all->list[i].writer, &all->lists, &all->given_up, err) < 0)
             return -1;
     }
     return 0;
+}
+
+/* Returns an idle lane, which is busy from now on; or NULL. */
+static struct lane *take_idle(struct lanes *all)
+{
+    struct lane *idle = NULL;
+
+    pthread_mutex_lock(&all->hub->lock);
+    for (size_t i = 0; !idle && i < all->count; i++)
+        if (!all->list[i].busy)
+            idle = &all->list[i];
+    if (idle)
+        idle->busy = true;
+    pthread_mutex_unlock(&all->hub->lock);
+    return idle;
+}
+
+/* Starts a lane for a layer that has begun, unless all are busy: these take it later. */
+static int rouse_lane(struct lanes *all, struct err *err)
+{
+    struct lane *lane = take_idle(all);
+
+    if (!lane)
+        return 0;
+    if (lane->worker)
+        worker_join(lane->worker);
+    lane->worker = worker_start(run_lane, lane, err);
+    return lane->worker ? 0 : -1;
 }
 
 /* ---- the sink ---- */
@@ -118,9 +142,8 @@ static int begin_layer(struct lanes *all, bool alone, struct err *err)
         return -1;
     pthread_mutex_lock(&all->hub->lock);
     all->slots[all->begun++ % all->window] = layer;
-    pthread_cond_broadcast(&all->hub->changed);
     pthread_mutex_unlock(&all->hub->lock);
-    return 0;
+    return rouse_lane(all, err);
 }
 
 static int end_layer(struct lanes *all, struct begun_layer *layer, struct squashed *out,
@@ -128,7 +151,7 @@ static int end_layer(struct lanes *all, struct begun_layer *layer, struct squash
 {
     pthread_mutex_lock(&all->hub->lock);
     while (!layer->done)
-        pthread_cond_wait(&all->hub->changed, &all->hub->lock);
+        hub_wait(all->hub);
     pthread_mutex_unlock(&all->hub->lock);
     if (layer->failed) {
         *err = layer->err;
@@ -198,7 +221,6 @@ static void lanes_clear(struct lanes *all)
     if (all->hub) {
         pthread_mutex_lock(&all->hub->lock);
         all->over = true;
-        pthread_cond_broadcast(&all->hub->changed);
         pthread_mutex_unlock(&all->hub->lock);
     }
     for (size_t i = 0; i < all->count; i++) {
@@ -222,5 +244,5 @@ int carve_put_layers(const struct carve_plan *plan, const struct squash_options 
     if (!(all.hub = hub_new(err)))
         return -1;
     divide_processors(&all, plan->layer_count);
-    return start_lanes(&all, err) < 0 ? -1 : write_all(&all, out, err);
+    return init_lanes(&all, err) < 0 ? -1 : write_all(&all, out, err);
 }

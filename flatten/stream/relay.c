@@ -41,6 +41,11 @@ void hub_free(struct hub *hub)
     free(hub);
 }
 
+void hub_wait(struct hub *hub)
+{
+    pthread_cond_wait(&hub->changed, &hub->lock);
+}
+
 struct relay *relay_new(struct hub *hub, unsigned consumers, unsigned blocks, size_t block_size,
                         struct err *err)
 {

@@ -82,6 +82,15 @@ void hub_free(struct hub *hub)
     (void)hub;
 }
 
+/* A worker that has not run makes the change. */
+void hub_wait(struct hub *hub)
+{
+    must(newest);
+    pthread_mutex_unlock(&hub->lock);
+    worker_finish(newest);
+    pthread_mutex_lock(&hub->lock);
+}
+
 struct relay *relay_new(struct hub *hub, unsigned consumers, unsigned blocks, size_t block_size,
                         struct err *err)
 {

@@ -28,6 +28,9 @@ struct hub *hub_new(struct err *err) must_check;
 /* No relay may use it any more. */
 void hub_free(struct hub *hub);
 
+/* Waits, with the lock, until a thread says that something has changed. */
+void hub_wait(struct hub *hub);
+
 DEFINE_CLEANUP(hub, struct hub, hub_free)
 #define _cleanup_hub_ _cleanup_(cleanup_hub)
 
