@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Where large files are packed, a lane takes 13 MB: more would exceed what packing them took. */
+/* A lane of packed files takes 13 MB: more than three would exceed what packing them took. */
 enum { MOST_BEGUN = 1 + SINK_MOST_BESIDE, MOST_LANES = MOST_BEGUN, MOST_PACKED_LANES = 3 };
 
 /* A layer that was begun at the sink. */
@@ -29,7 +29,7 @@ struct lane {
 };
 
 /*
- * The thread that calls begins layers, and ends them in their order; lanes write them in between,
+ * The caller begins layers at the sink, and ends them in their order; lanes write them in between,
  * and none waits until an older layer is written. Layer i is in slots[i % window].
  */
 struct lanes {
@@ -43,7 +43,6 @@ struct lanes {
     struct begun_layer slots[MOST_BEGUN];
     size_t window;       /* layers that are begun and not ended: at most */
     size_t begun, taken; /* by the sink, by lanes */
-    bool over;           /* nothing is left to write, or wanted */
     atomic_bool given_up;
 };
 
@@ -86,7 +85,7 @@ static void run_lane(void *ctx)
     struct lanes *all = lane->all;
 
     pthread_mutex_lock(&all->hub->lock);
-    while (!all->over && all->taken < all->begun)
+    while (!atomic_load(&all->given_up) && all->taken < all->begun)
         write_next(lane);
     lane->busy = false;
     pthread_mutex_unlock(&all->hub->lock);
@@ -118,7 +117,7 @@ static struct lane *take_idle(struct lanes *all)
 }
 
 /* Starts a lane for a layer that has begun, unless all are busy: these take it later. */
-static int rouse_lane(struct lanes *all, struct err *err)
+static int start_idle_lane(struct lanes *all, struct err *err)
 {
     struct lane *lane = take_idle(all);
 
@@ -143,7 +142,7 @@ static int begin_layer(struct lanes *all, bool alone, struct err *err)
     pthread_mutex_lock(&all->hub->lock);
     all->slots[all->begun++ % all->window] = layer;
     pthread_mutex_unlock(&all->hub->lock);
-    return rouse_lane(all, err);
+    return start_idle_lane(all, err);
 }
 
 static int end_layer(struct lanes *all, struct begun_layer *layer, struct squashed *out,
@@ -218,11 +217,6 @@ static void divide_processors(struct lanes *all, size_t layers)
 static void lanes_clear(struct lanes *all)
 {
     atomic_store(&all->given_up, true);
-    if (all->hub) {
-        pthread_mutex_lock(&all->hub->lock);
-        all->over = true;
-        pthread_mutex_unlock(&all->hub->lock);
-    }
     for (size_t i = 0; i < all->count; i++) {
         if (all->list[i].worker)
             worker_join(all->list[i].worker);

@@ -46,7 +46,8 @@ size_t path_depth(const char *path);
  */
 char *path_parent(const char *path, const char **name) must_check;
 
-/* Returns the directory for temporary files: TMPDIR if that is absolute, else /var/tmp. Static. */
+/* Returns the directory for temporary files: TMPDIR if that is absolute, else /var/tmp. Borrowed.
+ */
 const char *temporary_dir(void);
 
 #endif

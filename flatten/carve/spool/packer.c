@@ -10,7 +10,7 @@
 #include <string.h>
 #include <zstd.h>
 
-/* They take 10 MB each. Three compress 1 GB/s: as much as is inflated, but not as is copied. */
+/* They take 10 MB each. Three compress more than one thread inflates. */
 enum { MOST_WORKERS = 3, FRAME_SIZE = ZSTD_COMPRESSBOUND(PIECE_SIZE) };
 
 enum state { FREE, READY, TAKEN };

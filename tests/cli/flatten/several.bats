@@ -196,6 +196,12 @@ json.dump(index, open(home + "/index.json", "w"))
 END
 }
 
+fails_to_be_same() {
+    flatten verify "$@"
+    show
+    [ "$status" -eq 1 ]
+}
+
 @test "verify compares all platforms of two indexes" {
     cp -r "$IMAGES/platforms" other
     ok verify "oci:$IMAGES/platforms" oci:other
@@ -233,12 +239,6 @@ END
     show
     [ "$status" -eq 3 ] && [ -z "$output" ] && [[ $stderr == *"verify: linux/arm64: A: "* ]]
     ok verify --platform=linux/amd64 oci:sparse oci:sparse
-}
-
-fails_to_be_same() {
-    flatten verify "$@"
-    show
-    [ "$status" -eq 1 ]
 }
 
 @test "options that contradict --all-images are refused" {

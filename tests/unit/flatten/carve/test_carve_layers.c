@@ -222,7 +222,7 @@ static void test_packed_files(void **state)
     assert_true(st.st_blocks * 512 < LARGE);
 }
 
-/* Where layers come one after the other, as in an archive, zstd has threads: other bytes. */
+/* Layers that come one after the other, as in an archive, have other bytes: zstd has threads. */
 static void test_packed_files_one_after_the_other(void **state)
 {
     static const char calls[] = "bebebebebebe";
