@@ -76,8 +76,10 @@ static void print_difference(void *ctx, const char *path, const char *a, const c
         put_json_side(&line, "b", b);
         buf_putc(&line, '}');
     } else {
-        if (p->platform && p->count == 1)
-            buf_printf(&line, "%s:\n", p->platform);
+        if (p->platform && p->count == 1) {
+            buf_put_printable(&line, p->platform, strlen(p->platform));
+            buf_puts(&line, ":\n");
+        }
         buf_putc(&line, '/');
         buf_put_printable(&line, path, strlen(path));
         buf_puts(&line, "\n  A: ");

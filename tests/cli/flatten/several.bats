@@ -232,6 +232,11 @@ fails_to_be_same() {
     edit two 'items = items[:2]'
     fails_to_be_same oci:one oci:two
     [[ $stderr == *"linux/amd64: B has no such image"* ]]
+    # A platform is text of somebody else.
+    edit one 'items = [dict(i, platform={"os": "linux\x1b[2J", "architecture": "a"}) for i in items[:2]]'
+    edit two 'items = [dict(i, platform={"os": "linux\x1b[2J", "architecture": "a"}) for i in items[1::-1]]'
+    fails_to_be_same oci:one oci:two
+    [[ $output$stderr == *"[2J/a"* && $output$stderr != *$'\e'* ]]
     # JSON is printed whole or not at all; the message names the platform.
     cp -r "$IMAGES/platforms" sparse
     edit sparse 'import os; m = json.load(open(blob(items[1]["digest"]))); os.unlink(blob(m["layers"][0]["digest"]))'
